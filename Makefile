@@ -18,6 +18,8 @@ NOT_HERE := --ignore=vistorch/engine/kernels/cupy_.py
 
 # IPython warns of another environment that is active, and a warning is an error here
 unexport VIRTUAL_ENV
+# hundreds of processes import vistorch, and would each compile it
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN := $(VENV)/bin
 BASE := $(VENV)/.made-base
@@ -28,13 +30,15 @@ DOCS := $(VENV)/.made-docs
 THIS_MAKE := $(MAKE)
 
 PLACES = $(or $(wildcard tests/$(ROOM) vistorch/$(ROOM)),$(error There is no tests/$(ROOM); there are $(notdir $(patsubst %/,%,$(wildcard tests/*/)))))
+# nbval is for the notebooks alone; importing it takes more than a second.
+PYTEST = $(BIN)/python -m pytest -p no:nbval
 JUNIT = $(if $(REPORTS),--junitxml=$(REPORTS)/$@.xml)
 VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=$(REPORTS)/$@.xml)
 
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
+.PHONY: help lab test plan pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -65,21 +69,24 @@ lab: $(LAB) ## open JupyterLab on your own copies of the tutorials, in vistorch-
 	$(BIN)/vistorch lab vistorch-tutorials $(LAB_ARGS)
 
 # What parts that run side by side share is made first.
-test: $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one folder of tests
+test: plan $(if $(ROOM),bundles,$(DOCS) bundles kernels) ## everything that must be green before a merge; ROOM=optim: one folder of tests
 ifneq ($(ROOM),)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(PLACES)
+	OMP_NUM_THREADS=1 $(PYTEST) -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(PLACES)
 else
 	@$(BIN)/python -m tests.run_all $(THIS_MAKE)
 endif
 
+plan:
+	@$(PYTHON) tests/run_all.py --plan $(VENV) $(ROOM)
+
 pytest: bundles ## the tests and the examples in the docstrings of vistorch
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(JUNIT) vistorch tests
+	OMP_NUM_THREADS=1 $(PYTEST) -n $(WORKERS) -m 'not ui' --doctest-modules $(NOT_HERE) $(JUNIT) vistorch tests
 
 kernels: $(TEST)
 	@$(BIN)/python -m tests.ui.kernels
 
 ui: bundles kernels ## what a person does, in a browser, in JupyterLab and in Notebook 7
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m ui $(JUNIT) tests/ui tests/widgets
+	OMP_NUM_THREADS=1 $(PYTEST) -m ui $(JUNIT) tests/ui tests/widgets
 
 vitest: $(TEST) ## the tests of the front end
 	$(BIN)/python js/front.py test $(VITEST)
@@ -122,7 +129,7 @@ docs: $(DOCS) ## build the site into build/docs/html; warnings are errors
 	$(BIN)/python -m docs.making
 
 pictures: bundles ## make the pictures of README.md anew, by the test that draws them
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m ui tests/ui/test_pictures.py
+	OMP_NUM_THREADS=1 $(PYTEST) -q -m ui tests/ui/test_pictures.py
 	cp tests/ui/artefacts/readme-stepper.png docs/pictures/stepper.png
 
 generated: $(TEST) ## write what is made from other files: types of the pages, the stub of vistorch.vt, README's table

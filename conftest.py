@@ -5,6 +5,7 @@ public functions with the names of that module.
 """
 
 import builtins
+import gc
 import sys
 
 import pytest
@@ -16,6 +17,15 @@ ENDS = (
     ("vistorch.torch_source.listening", "stop"),
     ("vistorch.debug.updates", "forget"),
 )
+
+
+def pytest_collection_finish():
+    """Let the garbage collector pass over what was imported and collected: it is there to the end.
+
+    Otherwise each `gc.collect()` of a test, and each of an IPython shell that ends, looks at all of it.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import itertools
 import sys
 from pathlib import Path
 
-from benchmarks import harness, imports, report, rows
+from benchmarks import columns, harness, imports, report, rows
 
 IMPORTS = "imports"
 
@@ -22,6 +22,12 @@ def arguments(argv):
     parser.add_argument(
         "--against", default="vistorch", metavar="LIB", help="the library to hold against torch"
     )
+    parser.add_argument(
+        "--columns",
+        action="store_true",
+        help="with one thread and with all, plain and fast, beside the floors",
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="what `all` means with --columns")
     return parser.parse_args(argv)
 
 
@@ -60,6 +66,11 @@ def main(argv=None):
     pace = harness.QUICK if args.quick else harness.FULL
     families = args.family or [*rows.FAMILIES, IMPORTS]
     chosen = [row for row in rows.load([f for f in families if f != IMPORTS]) if args.row in row.key]
+    if args.columns:
+        lines = columns.run(chosen, pace, args.threads)
+        if args.markdown:
+            args.markdown.write_text("```text\n" + "\n".join(lines) + "\n```\n", encoding="utf-8")
+        return 0
     results = []
 
     def show(result):

@@ -13,11 +13,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-THREADS = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 # glibc moves these two as a program runs, and a large row is then 2x faster or slower by luck: whether a
 # block comes back from the heap or as fresh pages. Fixed, and alike for both libraries.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**32)}
-ENVIRONMENT = {**os.environ, **THREADS, **ALLOCATOR, "PYTHONHASHSEED": "0"}
+ENVIRONMENT = {**os.environ, **ALLOCATOR, "PYTHONHASHSEED": "0"}
 REFERENCE = "torch"
 
 
@@ -55,16 +55,22 @@ class WorkerDied(RuntimeError):
 
 
 class Worker:
-    """A process that runs rows for one library."""
+    """A process that runs rows for one library.
 
-    def __init__(self, library):
+    Args:
+        library: its name.
+        threads: how many it may use.
+        more: what else its environment holds.
+    """
+
+    def __init__(self, library, threads=1, more=None):
         self.library = library
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", library],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=ENVIRONMENT,
+            env={**ENVIRONMENT, **dict.fromkeys(THREADS, str(threads)), **(more or {})},
         )
 
     def ask(self, **request):

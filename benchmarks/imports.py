@@ -5,7 +5,7 @@ import statistics
 import subprocess
 import sys
 
-from benchmarks.harness import ENVIRONMENT, REFERENCE, Result
+from benchmarks.harness import ENVIRONMENT, REFERENCE, THREADS, Result
 
 BUDGET_SECONDS = 0.35
 HEAVY = ("cupy", "numba", "matplotlib", "IPython", "scipy", "torch")
@@ -24,7 +24,11 @@ def import_once(library):
     heavy = [name for name in HEAVY if name != library]
     program = PROGRAM.format(library=library, heavy=heavy)
     reply = subprocess.run(
-        [sys.executable, "-c", program], env=ENVIRONMENT, check=True, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program],
+        env={**ENVIRONMENT, **dict.fromkeys(THREADS, "1")},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     seconds, found = json.loads(reply.stdout)
     return seconds, found

@@ -12,7 +12,7 @@ import sys
 import time
 from itertools import repeat
 
-from benchmarks import rows
+from benchmarks import floors, rows
 
 MIB = 2**20
 MEMORY_RUNS = 3
@@ -26,8 +26,9 @@ class Bench:
 
     def __init__(self, library):
         self.lib = importlib.import_module(library)
+        self.threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
         if hasattr(self.lib, "set_num_threads"):
-            self.lib.set_num_threads(1)
+            self.lib.set_num_threads(self.threads)
         self.key = None
         self.sides = {}
         self.call, self.waits = None, False
@@ -79,10 +80,10 @@ class Bench:
 
         It is the processor's time of this process, all threads together: what other programs took meanwhile
         does not count, and a library that used a second thread in secret would pay for it. Only a row that waits for
-        another process is timed by the wall's clock.
+        another process, or a run with several threads, is timed by the wall's clock.
         """
         call = self.call
-        clock = time.perf_counter if self.waits else time.process_time
+        clock = time.perf_counter if self.waits or self.threads > 1 else time.process_time
         start = clock()
         for _ in repeat(None, number):
             call()
@@ -130,6 +131,12 @@ def answer(bench, request):
             return bench.hello()
         if request["do"] == "memory":
             return bench.memory(request["row"])
+        if request["do"] == "rates":
+            return floors.rates(bench.lib)
+        if request["do"] == "floors":
+            bench.prepare(request["row"])
+            bench.call()
+            return floors.counted(bench.call)
         if request["do"] == "size":
             bench.prepare(request["row"], request["side"])
             return {"bytes": bench.call()}

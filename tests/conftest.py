@@ -12,7 +12,7 @@ from functools import cache
 import hypothesis
 import pytest
 
-ALLOWED_SKIPS = ("needs a GPU:", "needs several GPUs:", "needs MPI:")
+ALLOWED_SKIPS = ("needs a GPU:", "needs several GPUs:", "needs MPI:", "needs oneDNN:")
 
 # A deadline measures the machine, not the code.
 hypothesis.settings.register_profile("vistorch", deadline=None, print_blob=True)

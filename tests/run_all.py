@@ -156,13 +156,25 @@ def read(path):
     return passed, failed, reasons
 
 
-def opening():
-    """Return the lines that begin the run."""
-    lines = [f"{name:<10} {what}" for name, what in PARTS.items()]
+def plan(folder=""):
+    """Return the lines that come before everything else, the environment included.
+
+    Args:
+        folder: the only folder whose tests run, if not all do.
+    """
+    if folder:
+        return [
+            f"The tests of {folder} and the examples of its docstrings: less than a minute for most folders.",
+            "`make test` runs everything.",
+        ]
     return [
-        *lines,
-        "About 20 minutes on four cores, more on two. `make test ROOM=optim` runs the tests of one folder.",
+        "Everything that must be green before a merge:",
+        *(f"  {name:<10} {what}" for name, what in PARTS.items()),
+        "About 20 minutes on two cores. `make test ROOM=optim` runs the tests of one folder, mostly within a minute.",
     ]
+
+
+FIRST = "First the environment, once: a download of some hundred MB (PyTorch, JupyterLab), which takes some minutes."
 
 
 def summary(parts, seconds, left=()):
@@ -195,11 +207,21 @@ def summary(parts, seconds, left=()):
 
 
 def main(arguments):
-    """Run every part with the command that is given, `make` if none is; return the exit code."""
+    """Run every part with the command that is given, `make` if none is; return the exit code.
+
+    `--plan ENVIRONMENT [ROOM]` only says what will run, and whether the environment is still to be made.
+    """
+    if arguments[:1] == ["--plan"]:
+        print(
+            *plan("".join(arguments[2:])),
+            *([] if Path(arguments[1]).exists() else [FIRST]),
+            sep="\n",
+            flush=True,
+        )
+        return 0
     folder = Path(os.environ.get("REPORTS") or REPORTS)
     folder.mkdir(parents=True, exist_ok=True)
     run = Run(arguments or ["make"], folder)
-    run.say(*opening())
     began = time.monotonic()
     lanes = [threading.Thread(target=run.lane, args=(names,), name=names[0]) for names in LANES]
     for lane in lanes:

@@ -36,7 +36,8 @@ from .engine.ops.elementwise.polynomials import (
     shifted_chebyshev_polynomial_v,
     shifted_chebyshev_polynomial_w,
 )
-from .engine.ops.elementwise.rarer import (
+from .engine.ops.elementwise.special import i1
+from .engine.ops.elementwise.special_only import (
     bessel_j0,
     bessel_j1,
     bessel_y0,
@@ -58,10 +59,9 @@ from .engine.ops.elementwise.rarer import (
     xlog1py,
     zeta,
 )
-from .engine.ops.elementwise.rarer import special_log_softmax as log_softmax
-from .engine.ops.elementwise.rarer import special_round as round
-from .engine.ops.elementwise.rarer import special_softmax as softmax
-from .engine.ops.elementwise.special import i1
+from .engine.ops.elementwise.special_only import special_log_softmax as log_softmax
+from .engine.ops.elementwise.special_only import special_round as round
+from .engine.ops.elementwise.special_only import special_softmax as softmax
 
 __all__ = [
     "airy_ai",

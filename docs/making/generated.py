@@ -1,4 +1,4 @@
-"""Files that are made from others and committed: the types of the pages, the stub of `vistorch.vt`, README's table.
+"""Files that are made from others and committed: the types of the pages, stubs, README's table.
 
     python -m docs.making.generated            write them
     python -m docs.making.generated --check    say which are not as they would be written
@@ -12,14 +12,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import page_types
+from . import page_types, type_stubs
 
 ROOT = Path(__file__).parents[2]
 BEGIN, END = "<!-- commands: made by `make generated` -->", "<!-- commands end -->"
 
 
 def stub() -> str:
-    """`vistorch/vt/__init__.pyi`: the functions of the commands, for editors and type checkers."""
+    """`vistorch-stubs/vt/__init__.pyi`: the functions of the commands, for editors and type checkers."""
     from vistorch import vt
 
     rows = [command.function for command in vt.COMMANDS.values() if command.function is not None]
@@ -65,16 +65,22 @@ def readme() -> str:
 
 def files() -> dict[Path, Callable[[], str]]:
     """Which files there are, and what makes the text of each."""
-    return {ROOT / "vistorch" / "vt" / "__init__.pyi": stub, ROOT / "README.md": readme, **page_types.files()}
+    return {
+        type_stubs.FOLDER / "vt" / "__init__.pyi": stub,
+        ROOT / "README.md": readme,
+        **page_types.files(),
+        **type_stubs.files(),
+    }
 
 
 def stale() -> list[str]:
     """The files that are not as they would be written."""
-    return [
-        path.relative_to(ROOT).as_posix()
+    found = [
+        path
         for path, make in files().items()
         if not path.is_file() or path.read_text(encoding="utf-8") != make()
     ]
+    return [path.relative_to(ROOT).as_posix() for path in [*found, *type_stubs.surplus()]]
 
 
 def main(arguments: list[str]) -> int:
@@ -88,8 +94,12 @@ def main(arguments: list[str]) -> int:
         return bool(found)
     for path, make in files().items():
         if path.relative_to(ROOT).as_posix() in found:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(make(), encoding="utf-8")
             print(f"wrote {path.relative_to(ROOT)}")
+    for path in type_stubs.surplus():
+        path.unlink()
+        print(f"removed {path.relative_to(ROOT)}")
     return 0
 
 

@@ -5,7 +5,8 @@ a `TypedDict`, which holds others. Each becomes an interface, and a check that t
 
 What a field may be: str, bool, int, `float` (which may be nan or infinite, and then travels as a word), `Finite`, a
 `Literal`, an array (`Array`, or with its number of axes `Array1` to `Array3`), a list, a dict by text, a tuple of known
-length, another TypedDict, None, `object` for what is passed on unread, and unions of these.
+length, another TypedDict, None, `object` for what is passed on unread, and unions of these. What a page counts by as
+Python does (codes, thresholds, limits) stands in `CONSTANTS` beside the state, and becomes constants of the same names.
 Invariant: a type that is none of these is refused with its path, never written as `any`.
 """
 
@@ -196,10 +197,20 @@ class _Page:
         if from_payload:
             imports.append(f'import type {{ {", ".join(from_payload)} }} from "../shared/payload";')
         parts = [head, "\n".join(imports)]
+        parts.append("\n".join(_constants(root)))
         parts += [f"export type {name} = {of};" for name, of in self.named.items()]
         parts += ["\n".join(lines) for lines in self.interfaces.values()]
         parts += list(self.checks.values())
-        return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+        return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def _constants(root: type) -> list[str]:
+    """The numbers and words of `CONSTANTS`, beside a state, that its page uses too."""
+    found = getattr(import_module(root.__module__), "CONSTANTS", {})
+    return [
+        f"export const {name} = {json.dumps(value)}{' as const' if isinstance(value, tuple) else ''};"
+        for name, value in found.items()
+    ]
 
 
 def _aliases(module: str) -> dict[str, Any]:

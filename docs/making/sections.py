@@ -12,7 +12,7 @@ FUNCTIONS = (
     (
         "Making tensors",
         "making",
-        ("engine/ops/create/", "engine/methods/dlpack", "engine/ops/chance/", "torch_api/files"),
+        ("engine/ops/create/", "engine/methods/dlpack", "torch_api/files"),
     ),
     ("Arithmetic, element by element", "pointwise", ("engine/ops/elementwise/", "engine/core/pointwise")),
     ("Sums, extremes, order, counting", "reductions", ("engine/ops/reduce/",)),

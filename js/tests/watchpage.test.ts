@@ -48,6 +48,23 @@ describe("the panel", () => {
     expect(one(".vt-said").textContent).toBe("Paused after step 5.");
   });
 
+  it("says which field of a delta is wrong, and keeps the text of what was recorded", async () => {
+    for (const [over, says] of [
+      [{ head: head({ step: "five" as unknown as number }) }, 'delta.head.step: expected a number, got "five"'],
+      [{ log: { whole: false } as never }, "delta.log.items: expected a list, got undefined"],
+      [{ version: null as unknown as number }, "delta.version: expected a number, got null"],
+    ] as const) {
+      const { el, notify, model } = open();
+      const before = model.listeners();
+      await notify(over);
+      expect(el.textContent).toContain(`This cannot be shown: ${says}`);
+      expect(el.dataset["failed"]).toBe(says);
+      expect(model.listeners()).toBeLessThan(before);
+      await notify({ head: head({ step: 6 }) });
+      expect(el.textContent).toContain(says);
+    }
+  });
+
   it("asks for everything when it is opened, and where it has missed a delta", async () => {
     const { sent, notify, one } = open();
     expect(sent()).toEqual([{ type: "all", id: 1 }]);

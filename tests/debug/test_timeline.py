@@ -159,3 +159,30 @@ def test_a_page_gets_the_largest_and_a_count():
         sum(r["made"] <= t and (r["freed"] is None or r["freed"] > t) for r in record.rows)
         for t in range(len(state["ticks"]))
     ]
+
+
+def test_layers_have_the_name_of_their_own_network() -> None:
+    """Networks with layers at the same paths: each row names the network that its node belongs to."""
+
+    class Block(L.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = sequence()
+
+        def forward(self, x):
+            return self.body(x)
+
+    def sequence() -> L.nn.Module:
+        return L.nn.Sequential(L.nn.Linear(3, 3), L.nn.Linear(3, 3))
+
+    known = {"first": sequence(), "second": sequence(), "a": Block(), "b": Block()}
+    x = L.ones(2, 3, requires_grad=True) * 1
+
+    def named(y: L.Tensor) -> set[str]:
+        return {row["module"] for row in memory(y.sum(), namespace=known).rows}
+
+    assert named(known["first"](x)) == {"first[0]", "first[1]"}
+    assert named(known["second"](x)) == {"second[0]", "second[1]"}
+    both = named(known["second"](known["first"](x)))
+    assert both == {"first[0]", "first[1]", "second[0]", "second[1]"}
+    assert named(known["b"](known["a"](x))) == {"a.body[0]", "a.body[1]", "b.body[0]", "b.body[1]"}

@@ -12,6 +12,19 @@ import vistorch
 from .sentences import claims, message, nodes
 
 
+@claims("Flags.")
+@claims("A `numpy.bool` is a bool, wherever one is asked for.")
+def flags():
+    """`tests/ops/test_flags.py` gives one to each flag."""
+    for run in (
+        lambda L: L.ones(2, 2).sum(0, keepdim=np.bool_(True)),
+        lambda L: L.ones(2).requires_grad_(np.bool_(True)),
+        lambda L: L.zeros(2, requires_grad=True).sum().backward(retain_graph=np.bool_(True)),
+    ):
+        run(vistorch)
+        assert message(run, torch).startswith("TypeError")
+
+
 @claims(
     "Names print with `vistorch.` where PyTorch prints `torch.`; the names of nodes (`AddBackward0`) and "
     "the error messages are the same."
@@ -74,6 +87,26 @@ def hooked_before_a_write():
         y.sum().backward()
         seen.append(x.grad.tolist())
     assert seen == [[[2, 2, 2], [2, 2, 2]], [[20, 20, 20], [20, 20, 20]]]
+
+
+@claims(
+    "A hook registered afterwards gets the gradient in the tensor's new shape; where PyTorch adds it to hooks from "
+    "before, it gets that in the old one, and runs last."
+)
+def hooked_after():
+    seen = []
+    for L in (vistorch, torch):
+        for before in (True, False):
+            y, calls = L.ones(2, 3, requires_grad=True) * 2, []
+            if before:
+                y.register_hook(lambda g, calls=calls: calls.append(("before", tuple(g.shape))))
+            y.t_()
+            y.register_hook(lambda g, calls=calls: calls.append(("after", tuple(g.shape))))
+            y.sum().backward()
+            seen.append(calls)
+    assert seen[0] == [("after", (3, 2)), ("before", (2, 3))]
+    assert seen[2] == [("before", (2, 3)), ("after", (2, 3))]
+    assert seen[1] == seen[3] == [("after", (3, 2))]
 
 
 @claims(
@@ -193,6 +226,50 @@ def operands_first():
         assert "refer to a single memory location" in message(run, torch)
 
 
+@claims(
+    "An expanded tensor to which its own values are copied is refused where a graph is recorded; PyTorch raises in "
+    "the backward pass."
+)
+def copied_to_itself():
+    def run(L, backward, recorded=True):
+        x = L.ones(2, requires_grad=recorded)
+        y = (x * 1).expand(3, 2)
+        y.copy_(y.detach())
+        if backward:
+            y.sum().backward()
+
+    for L in (vistorch, torch):
+        run(L, False, recorded=False)
+        assert "more than one element" in message(lambda L=L: run(L, True))
+    assert "more than one element" in message(lambda: run(vistorch, False))
+    run(torch, False)
+
+
+@claims("Order in memory.")
+@claims(
+    "Results of operands that lie in memory in different orders may lie in another order than PyTorch's, and so may "
+    "what `autograd.grad` returns; `.grad` lies as its leaf does."
+)
+def order_in_memory():
+    seen = []
+    for L in (vistorch, torch):
+        x = L.ones(3, 2).t().requires_grad_()
+        y = x.exp().sum()
+        (g,) = L.autograd.grad(y, x, retain_graph=True)
+        y.backward()
+        seen.append([(x + L.ones(2, 3)).stride(), g.stride(), x.grad.stride()])
+    assert seen == [[(3, 1), (3, 1), (1, 2)], [(1, 2), (1, 2), (1, 2)]]
+
+
+@claims("The gradient of a sum of few elements is a tensor of its own, where PyTorch's is an expanded view.")
+def gradient_of_a_sum():
+    seen = []
+    for L in (vistorch, torch):
+        few, many = L.ones(2, 3, requires_grad=True), L.ones(100, 100, requires_grad=True)
+        seen.append([L.autograd.grad(x.sum(), x)[0]._is_view() for x in (few, many)])
+    assert seen == [[False, True], [True, True]]
+
+
 @claims("Leaves.")
 @claims(
     "The backward pass of a graph that was made before its leaf was reshaped in place is refused with a "
@@ -255,6 +332,20 @@ def mode_of_nans():
         str(torch.tensor(values).mode().values.item()) for values in ([nan, 1.0, nan], [1, nan, 1, nan, nan])
     ]
     assert found == ["nan", "1.0"]
+
+
+@claims(
+    "The gradient of a factor of `prod` is the product of the others, also where the factor is nan or infinite: "
+    "PyTorch divides by it, and gets nan."
+)
+def factors():
+    seen = []
+    for L in (vistorch, torch):
+        for factor in (float("nan"), float("inf")):
+            x = L.tensor([factor, 2.0, 3.0], requires_grad=True)
+            x.prod().backward()
+            seen.append(x.grad[0].item())
+    assert seen[:2] == [6, 6] and all(value != value for value in seen[2:])
 
 
 @claims(

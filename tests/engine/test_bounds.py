@@ -194,9 +194,11 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "vision/datasets/pickles.py": ({"np.frombuffer": 1}, ()),
     "vision/io.py": ({"np.frombuffer": 2}, ()),
     "widgets/_frame/wire.py": ({"np.frombuffer": 1}, ()),
-    # no memory of tensors: a signal at a parent's death, a library loaded early
+    # no memory of tensors: a signal at a parent's death, libraries, the arguments of a call
     "multiprocessing/spawn.py": ({"ctypes.CDLL": 1}, ()),
-    "utils/data/_workers/launch.py": ({"ctypes.CDLL": 1}, ()),
+    "engine/kernels/threads.py": ({"ctypes.CDLL": 1}, ()),
+    "engine/kernels/onednn/library.py": ({"C.CDLL": 1}, ()),
+    "engine/kernels/onednn/primitives.py": ({"C.addressof": 1}, ()),
 }
 
 

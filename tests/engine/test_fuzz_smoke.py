@@ -194,10 +194,36 @@ def test_a_gradient_of_the_former_shape_is_named() -> None:
     assert judge([line for line in lines if "data" not in line], library(LIBRARY))[0] == "same"
 
 
-def test_functions_that_look_through_no_grad_are_named() -> None:
+def test_functions_look_through_no_grad() -> None:
     lines = [MADE, "with L.no_grad(): b = a.view(-1)", "c = L.func.grad(lambda v: (v * v).sum())(b)"]
-    assert judge(lines, library(LIBRARY))[0] == "func looks through"
-    assert judge([line.replace("with L.no_grad(): ", "") for line in lines], library(LIBRARY))[0] == "same"
+    assert judge(lines, library(LIBRARY))[0] == "same"
+
+
+def test_hooks_around_a_reshape_are_named() -> None:
+    first, second = "b.register_hook(lambda g: g + 1)", "b.register_hook(lambda g: g * 2)"
+    lines = [MADE, "b = a.sum() * 3", first, "b.squeeze_()", second, "b.backward()"]
+    assert judge(lines, library(LIBRARY))[0] == "reshaped"
+    assert judge([*lines[:2], *lines[3:]], library(LIBRARY))[0] == "same"
+    assert judge([line for line in lines if "squeeze_" not in line], library(LIBRARY))[0] == "same"
+
+
+def test_a_product_divided_by_nan_is_named() -> None:
+    lines = ["a = L.tensor([float('nan')], dtype=L.float64, requires_grad=True)", "a.prod(0).backward()"]
+    assert judge(lines, library(LIBRARY))[0] == "nan factor"
+    assert judge([line.replace("float('nan')", "2.5") for line in lines], library(LIBRARY))[0] == "same"
+
+
+def test_views_of_replaced_data_are_named() -> None:
+    lines = [
+        "a = L.tensor([[0.5, 1.5], [2.5, 3.5]], dtype=L.float64, requires_grad=True)",
+        "b, *_ = a.tensor_split(2, -1)",
+        "with L.no_grad(): b.add_(0.25)",
+        "b[..., 2] = 0.4",
+        "a.grad = None; a.data = a.data.t()",
+        "(a.sum() + b.sum() * 2).backward()",
+    ]
+    assert judge(lines, library(LIBRARY))[0] == "former shape"
+    assert judge([line for line in lines if "data" not in line], library(LIBRARY))[0] == "both raise"
 
 
 def test_a_gradient_that_a_hook_writes_is_named() -> None:

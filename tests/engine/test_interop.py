@@ -324,3 +324,15 @@ def test_storage_shows_who_shares():
     assert part.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() == x.data_ptr()
     assert part.storage_offset() == 4 and part.data_ptr() == x.data_ptr() + 16
     assert x.clone().untyped_storage().data_ptr() != x.data_ptr()
+
+
+def test_unpickled_arrays_take_the_fast_paths_too():
+    """A pickle gives numpy another dtype object, equal to its own; the engine compares by identity."""
+    for dtype in (np.float32, np.float64, np.int64, bool):
+        mine = np.dtype(dtype)
+        a = pickle.loads(pickle.dumps(np.ones(3, dtype)))
+        made = [vistorch.from_numpy(a), vistorch.tensor(a), vistorch.as_tensor(a), vistorch.asarray(a)]
+        made.append(pickle.loads(pickle.dumps(vistorch.tensor(a))))
+        assert [t._data.dtype is mine for t in made] == [True] * 5
+        made[0][0] = 0
+        assert a[0] == 0

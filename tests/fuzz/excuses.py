@@ -134,7 +134,7 @@ b.div_(2)""",
     Excuse(
         "torch refuses",
         "torch saves values of a view made in no_grad that no gradient needs, frees them, and asks for their history",
-        r"through the graph a second time|A view was created in no_grad mode and its|modified by an inplace operation",
+        r"through the graph a second time|(A view|which) was created in no_grad mode and its|modified by an inplace op",
         PASS,
         r"with L\.no_grad\(\): .*\w = ",
         """a = L.tensor([0.5, 1.5], dtype=L.float64, requires_grad=True)
@@ -143,6 +143,29 @@ c = b.sin()
 c.sum().backward(retain_graph=True)
 c.sum().backward()
 c.sum().backward()""",
+    ),
+    Excuse(
+        "torch refuses",
+        "torch does the same with a view that is older than its base's wish for a gradient, and has no history either",
+        r"was created in no_grad mode and its|modified by an inplace operation",
+        PASS,
+        r"\w\.requires_grad_\(\)",
+        """a = L.tensor([0.5, 1.5], dtype=L.float64)
+b = a.view(-1)
+a.requires_grad_()
+c = b.sigmoid()
+c.mul_(2)
+(c.sum() + a.sum()).backward()""",
+    ),
+    Excuse(
+        "refused here",
+        "torch copies the elements of an expanded tensor to themselves, and raises in the backward pass of that",
+        r"more than one element of the written-to tensor",
+        r"copy_\(",
+        r"expand\(",
+        """a = L.tensor([0.5, 1.5], dtype=L.float64, requires_grad=True)
+b = (a * 2).expand(2, 2)
+b.copy_(b.data)""",
     ),
     Excuse(
         "torch refuses",

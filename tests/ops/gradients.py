@@ -6,6 +6,7 @@ Invariant: a complex gradient is dL/d(real) + i dL/d(imag), so a step d changes 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,19 @@ from tests.ops.record import Op, Sample, kind_of
 
 
 def noise(shape: Sequence[int], dtype: str, seed: int) -> np.ndarray:
-    """A fixed random direction."""
+    """A fixed random direction; read-only."""
+    return direction(tuple(shape), kind_of(dtype) == "complex", seed)
+
+
+@lru_cache(4096)
+def direction(shape: tuple[int, ...], is_complex: bool, seed: int) -> np.ndarray:
+    """A fixed random direction, made once."""
     rng = np.random.default_rng(seed)
-    array = rng.uniform(-1, 1, tuple(shape))
-    return array + 1j * rng.uniform(-1, 1, tuple(shape)) if kind_of(dtype) == "complex" else array
+    array = np.asarray(rng.uniform(-1, 1, shape))
+    if is_complex:
+        array = array + 1j * np.asarray(rng.uniform(-1, 1, shape))
+    array.setflags(write=False)
+    return array
 
 
 def is_recorded(tensor: Any) -> bool:

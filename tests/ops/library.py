@@ -66,8 +66,10 @@ def build(lib: Any, array: np.ndarray, dtype: str, layout: str = "plain", device
     plain: contiguous. transposed: outer dims swapped. strided: every second element of a larger one.
     expanded: the last dim has stride 0 (the first value repeats).
     """
-    with np.errstate(all="ignore"):
-        array = np.asarray(array).astype(NUMPY[dtype])
+    array = np.asarray(array)
+    if array.dtype != NUMPY[dtype]:
+        with np.errstate(all="ignore"):
+            array = array.astype(NUMPY[dtype])
     if dtype == "bfloat16":
         array = array.astype(np.float32)
 
@@ -97,7 +99,7 @@ def numpy_of(tensor: Any) -> np.ndarray:
     if dtype_name(tensor.dtype) == "bfloat16":
         tensor = tensor.float()
     # force: torch keeps conjugation, negation and all-zero tensors lazy
-    return np.array(tensor.numpy(force=True))
+    return tensor.numpy(force=True)
 
 
 @dataclass

@@ -6,6 +6,7 @@ Invariant: a record names no library; tensors are described (`X`, numpy arrays, 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,21 +49,9 @@ class X:
     hermitian: bool = False
 
     def data(self, dtype: str, seed: int) -> np.ndarray:
-        """The values as float64, complex128, int64 or bool, whichever is the wide form of the dtype."""
-        rng = np.random.default_rng(seed + 104729 * self.seed)
-        kind = kind_of(self.dtype or dtype)
-        if self.value is not None:
-            array = np.asarray(self.value)
-            return array.astype({"float": float, "complex": complex, "int": np.int64, "bool": bool}[kind])
-        if kind == "bool":
-            array = rng.random(self.shape) < 0.5
-        elif kind == "int":
-            array = self.integers(rng, (self.dtype or dtype) == "uint8")
-        else:
-            array = self.reals(rng)
-            if kind == "complex":
-                array = array + 1j * self.reals(rng)
-        return array if self.finish is None else self.finish(array)
+        """The values as float64, complex128, int64 or bool, whichever is the wide form of the dtype; read-only."""
+        dtype = self.dtype or dtype
+        return made(self, kind_of(dtype), dtype == "uint8", seed + 104729 * self.seed)
 
     def reals(self, rng: np.random.Generator) -> np.ndarray:
         """Float64 values of the domain."""
@@ -99,6 +88,26 @@ class X:
         if self.value is not None:
             return f"X({np.asarray(self.value).tolist()})"
         return f"X{self.shape}" + (f":{self.dtype}" if self.dtype else "")
+
+
+@lru_cache(4096)  # both libraries, and one template after the other, ask for the same
+def made(x: X, kind: str, unsigned: bool, seed: int) -> np.ndarray:
+    """The values of an `X`, of one kind of dtype."""
+    rng = np.random.default_rng(seed)
+    if x.value is not None:
+        array = np.array(x.value, {"float": float, "complex": complex, "int": np.int64, "bool": bool}[kind])
+    else:
+        if kind == "bool":
+            array = rng.random(x.shape) < 0.5
+        elif kind == "int":
+            array = x.integers(rng, unsigned)
+        else:
+            array = x.reals(rng)
+            if kind == "complex":
+                array = array + 1j * x.reals(rng)
+        array = np.asarray(array if x.finish is None else x.finish(array))
+    array.setflags(write=False)
+    return array
 
 
 @dataclass(frozen=True)

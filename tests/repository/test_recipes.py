@@ -181,5 +181,5 @@ def test_the_view_of_the_recipe_passes(view):
         done = tool(folder, sys.executable, "-m", "ruff", *command, *python)
         assert done.returncode == 0, done.stdout
     assert "| `%vt hist x` |" in (folder / "README.md").read_text(encoding="utf-8")
-    stub = (folder / "vistorch" / "vt" / "__init__.pyi").read_text(encoding="utf-8")
+    stub = (folder / "vistorch-stubs" / "vt" / "__init__.pyi").read_text(encoding="utf-8")
     assert "from vistorch.widgets.hist.command import hist as hist" in stub

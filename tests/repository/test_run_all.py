@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from tests import run_all
 
+ROOT = Path(run_all.__file__).resolve().parents[1]
 TESTS = """
 import pytest
 
@@ -71,6 +73,22 @@ def report(*cases):
     """A command that writes a report of these cases as its own."""
     text = "".join(f"<testcase>{case}</testcase>" for case in cases)
     return f'echo "<testsuites><testsuite>{text}</testsuite></testsuites>" > $(REPORTS)/$@.xml'
+
+
+@pytest.mark.parametrize("folder", ["", "optim"])
+def test_the_plan_is_said_before_there_is_an_environment(tmp_path, folder, capsys):
+    assert run_all.main(["--plan", str(tmp_path / "none"), *filter(None, [folder])]) == 0
+    first = capsys.readouterr().out
+    assert run_all.main(["--plan", str(tmp_path), *filter(None, [folder])]) == 0
+    lines = capsys.readouterr().out
+    assert first == lines + run_all.FIRST + "\n"
+    assert all(name in lines for name in ([folder] if folder else run_all.PARTS)) and "minute" in lines
+
+
+def test_make_says_the_plan_first():
+    asked = ["make", "--dry-run", "--always-make", "test"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "--plan" in done.stdout.splitlines()[0]
 
 
 def test_all_well(make):

@@ -1,14 +1,18 @@
 """Fixtures of the tests that need a browser: servers, pages, notebooks, single HTML files.
 
-Invariant: servers and browser are started once a session and only when asked for; a page lives for one test.
+Invariant: servers and browser are started once a session and only when asked for. A page lives for one test,
+but for the one in which an application is open: there every test has a notebook and a kernel of its own.
 """
 
 import itertools
+import os
 
 import pytest
 
 from tests.ui import browsers, driver, kernels, servers
 
+NUMBERS = itertools.count()
+VIEWPORT = {"width": 1280, "height": 1000}
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -21,14 +25,15 @@ FLAGS = [
 
 def pytest_collection_modifyitems(items):
     """Everything in this folder runs one test at a time, by `make ui`."""
+    here = str(servers.ROOT / "tests" / "ui") + os.sep
     for item in items:
-        if item.path.is_relative_to(servers.ROOT / "tests" / "ui"):
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.ui)
 
 
 def pytest_runtest_setup(item):
     """Skip what needs a browser where there is none, before a server is started for it."""
-    if "browser" in getattr(item, "fixturenames", ()) and browsers.find() is None:
+    if "playwright" in getattr(item, "fixturenames", ()) and browsers.find() is None:
         pytest.skip(browsers.NONE_FOUND)
 
 
@@ -42,22 +47,40 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """One Chromium for the session."""
+def playwright():
+    """What drives browsers."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browsers.find(), args=FLAGS)
-        yield chromium
-        chromium.close()
+        yield playwright
 
 
 @pytest.fixture(scope="session")
-def context(browser):
-    """One profile for the session, so that Lab's code is fetched once."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion="reduce")
+def browser(playwright):
+    """A Chromium in which a test makes contexts of its own."""
+    chromium = playwright.chromium.launch(executable_path=browsers.find(), args=FLAGS)
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture(scope="session")
+def context(playwright, tmp_path_factory):
+    """One profile for the session, on disk: only there is the applications' code kept compiled."""
+    context = playwright.chromium.launch_persistent_context(
+        tmp_path_factory.mktemp("profile"),
+        executable_path=browsers.find(),
+        args=FLAGS,
+        viewport=VIEWPORT,
+        reduced_motion="reduce",
+    )
     yield context
     context.close()
+
+
+@pytest.fixture(scope="session")
+def pages():
+    """The page in which each application stays open from test to test, by the name of its fixture."""
+    return {}
 
 
 @pytest.fixture(params=["light", "dark"])
@@ -67,15 +90,28 @@ def theme(request):
 
 
 @pytest.fixture
-def page(request, context):
-    """A page; an error in its console, or a request to another host, fails the test."""
-    page = context.new_page()
+def page(request, context, pages):
+    """A page; an error in its console, or a request to another host, fails the test.
+
+    The test of a notebook has the page in which its application is open: to load it takes longer than most of them.
+    """
+    application = request.node.callspec.params["jupyter"] if "notebook" in request.fixturenames else None
+    page = pages.pop(application, None) or context.new_page()
+    page.bring_to_front()  # Jupyter hardly asks its server anything in a page that nobody sees
     page.console = driver.Console(page)
     yield page
-    if getattr(request.node, "failed_in_call", False):
+    failed = getattr(request.node, "failed_in_call", False)
+    if failed:
         driver.shoot(page, request.node.name, "failed")
-    page.close()
-    assert not page.console.errors()
+    page.console.stop()
+    errors = page.console.errors()
+    if application and not failed and not errors and page.url.startswith("http"):
+        page.set_viewport_size(VIEWPORT)
+        page.mouse.move(0, 0)
+        pages[application] = page
+    else:
+        page.close()
+    assert not errors
 
 
 @pytest.fixture
@@ -128,17 +164,19 @@ def notebook(jupyter, page):
 
     Besides "python3" there are the kernels of `kernels.NAMES`.
     """
-    count = itertools.count()
 
     def new(*sources, theme="light", kernel="python3"):
         if kernel in kernels.PINNED:
             kernels.fetch(kernel)
-        name = f"notebook-{next(count)}.ipynb"
+        name = f"notebook-{next(NUMBERS)}.ipynb"  # no name twice: the kernel of the last test may still be ending
         driver.write_notebook(jupyter.folder / name, sources, kernel)
-        nb = driver.Notebook(page, jupyter, name)
-        nb.theme(theme)
-        return nb
+        if kernel == "python3":
+            jupyter.lend(name)
+        book = driver.Notebook(page, jupyter, name, in_place=True)
+        book.theme(theme)
+        return book
 
     yield new
-    page.goto("about:blank")
-    jupyter.end_kernels()
+    if driver.is_open(page, jupyter):
+        page.evaluate(driver.CLOSE_ALL)
+    jupyter.end_kernels(wait=False)

@@ -13,7 +13,11 @@ import nbformat
 ARTEFACTS = Path(__file__).resolve().parent / "artefacts"
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 # Notebook 7 says this of itself when it opens any notebook: a setting of Lab's that it does not have.
-BENIGN = (r"^Cannot read properties of undefined \(reading 'schema'\)$",)
+# Lab asks a kernel for its debugger when a notebook opens; one that is closed meanwhile has no answer.
+BENIGN = (
+    r"^Cannot read properties of undefined \(reading 'schema'\)$",
+    r"^Could not restore the debugger state: Canceled future for debug_request",
+)
 
 
 class Console:
@@ -21,9 +25,18 @@ class Console:
 
     def __init__(self, page):
         self.messages, self.outside, self.allowed = [], [], list(BENIGN)
-        page.on("console", self._said)
-        page.on("pageerror", lambda error: self.messages.append(("pageerror", str(error))))
-        page.on("request", self._asked)
+        self._page = page
+        self._listeners = {"console": self._said, "pageerror": self._raised, "request": self._asked}
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def stop(self):
+        """Keep nothing of what comes from now on."""
+        for event, listener in self._listeners.items():
+            self._page.remove_listener(event, listener)
+
+    def _raised(self, error):
+        self.messages.append(("pageerror", str(error)))
 
     def _said(self, message):
         place = (message.location or {}).get("url", "")
@@ -90,6 +103,20 @@ ADD_CELL = """(source) => {
 
 OUTPUTS = """(index) => window.jupyterapp.shell.currentWidget.content.widgets[index].model.outputs.toJSON()"""
 
+# Where the last notebook stood: in Lab closing it may have left a launcher, Notebook 7 would open another page.
+OPEN = """async ([path, url, alone]) => {
+  const app = window.jupyterapp;
+  await app.started;
+  const options = alone ? { ref: "_noref" } : {};
+  const opened = await app.commands.execute("docmanager:open", { path, factory: "Notebook", options });
+  for (const other of [...app.shell.widgets("main")]) if (other !== opened) other.dispose();
+  if (alone) history.replaceState(null, "", url);
+}"""
+
+CLOSE_ALL = (
+    """() => { for (const widget of [...window.jupyterapp.shell.widgets("main")]) widget.dispose(); }"""
+)
+
 SET_THEME = """async (theme) => {
   const app = window.jupyterapp;
   await app.commands.execute("apputils:change-theme", {theme});
@@ -99,14 +126,24 @@ SET_THEME = """async (theme) => {
 class Notebook:
     """One open notebook; the application's object is the same in Lab and in Notebook 7."""
 
-    def __init__(self, page, server, name):
+    def __init__(self, page, server, name, in_place=False):
         self.page, self.server, self.name = page, server, name
-        self.open()
+        if in_place and is_open(page, server):
+            page.evaluate(OPEN, [name, self._url(), server.app == "notebook"])
+            self._ready()
+        else:
+            self.open()
+
+    def _url(self):
+        path = f"lab/tree/{self.name}?reset" if self.server.app == "lab" else f"notebooks/{self.name}"
+        return self.server.url(path)
 
     def open(self):
-        """Open the file, also once more; return when its kernel is idle."""
-        path = f"lab/tree/{self.name}?reset" if self.server.app == "lab" else f"notebooks/{self.name}"
-        self.page.goto(self.server.url(path), wait_until="domcontentloaded")
+        """Load the page of the file, also once more; return when its kernel is idle."""
+        self.page.goto(self._url(), wait_until="domcontentloaded")
+        self._ready()
+
+    def _ready(self):
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         assert self.page.evaluate(WAIT_FOR_KERNEL), "the kernel was never idle"
 
@@ -171,6 +208,11 @@ class Notebook:
     def path(self):
         """Return the path of the file."""
         return self.server.folder / self.name
+
+
+def is_open(page, server):
+    """Whether the application of a server is what a page shows."""
+    return page.url.startswith(f"{server.address}/")
 
 
 def write_notebook(path, sources, kernel="python3"):

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -55,25 +56,44 @@ class Server:
     def __init__(self, app, folder, address, process, log):
         self.app, self.folder, self.address = app, folder, address
         self.process, self.log = process, log
+        self._ahead = None
 
     def url(self, path):
         """Return the address of a page, with the token."""
         return f"{self.address}/{path}{'&' if '?' in path else '?'}token={TOKEN}"
 
-    def ask(self, path, method="GET"):
+    def ask(self, path, method="GET", body=None):
         """Call the REST API; return what it answers."""
         request = urllib.request.Request(
-            f"{self.address}/api/{path}", method=method, headers={"Authorization": f"token {TOKEN}"}
+            f"{self.address}/api/{path}",
+            None if body is None else json.dumps(body).encode(),
+            method=method,
+            headers={"Authorization": f"token {TOKEN}"},
         )
         with urllib.request.urlopen(request, timeout=20) as answer:
             said = answer.read()
         return json.loads(said) if said else None
 
-    def end_kernels(self):
-        """End every kernel that a test left."""
-        for session in self.ask("sessions"):
-            with suppress(urllib.error.HTTPError):
-                self.ask(f"sessions/{session['id']}", "DELETE")
+    def end_kernels(self, wait=True):
+        """End every kernel of a notebook; `wait` until they have ended."""
+        ending = [
+            threading.Thread(target=self._end, args=(session["id"],)) for session in self.ask("sessions")
+        ]
+        for thread in ending:
+            thread.start()
+        for thread in ending if wait else ():
+            thread.join()
+
+    def _end(self, session):
+        with suppress(urllib.error.HTTPError, OSError):
+            self.ask(f"sessions/{session}", "DELETE")
+
+    def lend(self, name):
+        """Give a notebook that is about to be opened the kernel that waits, and start the next one's meanwhile."""
+        if self._ahead is not None:
+            kernel = {"id": self._ahead}
+            self.ask("sessions", "POST", {"path": name, "name": name, "type": "notebook", "kernel": kernel})
+        self._ahead = self.ask("kernels", "POST", {"name": "python3", "path": name})["id"]
 
 
 def free_port():

@@ -107,6 +107,8 @@ def test_every_view_in_every_state(notebook, page, shoot, tmp_path):
     walk = Walk(nb, page)
     for name in NAMES:
         nb.run(NAMES.index(name), fails=False)
+        if name in VIEWS:  # the views that live in the kernel too, as they are at this moment
+            nb.execute(f"%vt export {page_of(name)}")
     walk.all_live()
     shoot("fresh")
 
@@ -116,6 +118,7 @@ def test_every_view_in_every_state(notebook, page, shoot, tmp_path):
     nb.open()
     walk.all_live()
     saved = json.loads(nb.path().read_text())
+    saved["cells"] = saved["cells"][: len(NAMES)]
 
     # The kernel is restarted: within a second the views say so, and a running panel's controls are off.
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
@@ -150,6 +153,40 @@ def test_every_view_in_every_state(notebook, page, shoot, tmp_path):
 
     untrusted(nb, page, saved)
     converted(page, saved, tmp_path, shoot)
+    exported(page, nb.server.folder, shoot)
+
+
+def page_of(name):
+    """The file that a view was written to."""
+    return f"{name.replace(' ', '-')}.html"
+
+
+def exported(page, folder, shoot):
+    """As files of `%vt export`, with no kernel and no network: each works, and waits for no kernel."""
+    page.context.set_offline(True)
+    try:
+        for name in VIEWS:
+            page.goto((folder / page_of(name)).as_uri())
+            expect(page.locator("[data-vistorch][data-shown] .vt .vt-card").first).to_be_visible()
+            assert page.locator("[data-failed]").count() == 0, name
+            assert page.locator(".vt-lost:not([hidden])").count() == 0, name
+            for wrong in ("cannot be shown", "needs a page that runs scripts"):
+                expect(page.locator(f"text={wrong} >> visible=true")).to_have_count(0)
+            live = page.locator("button:visible", has_text="Finish")
+            assert live.count() == 0 or live.first.is_disabled(), name
+            if name == "step":
+                page.get_by_label("one step on").click()
+                expect(page.locator(".vt-pos")).to_contain_text("step 1 of")
+            if name.startswith("show b"):
+                page.locator(".vt-view").first.focus()
+                page.keyboard.press("ArrowRight")
+                expect(page.locator(".vt-where").first).not_to_be_empty()
+            if name == "vars":
+                page.locator("tbody tr").first.click()
+                expect(page.locator("body")).to_contain_text("To look at it, type %vt show")
+        shoot("exported")
+    finally:
+        page.context.set_offline(False)
 
 
 def untrusted(nb, page, saved):

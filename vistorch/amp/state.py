@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..engine.base.device import device as _device
+from ..engine.base.dims import flag
 from ..engine.base.dtypes import dtype
 from ..engine.base.warn_once import user_level
 from . import listed
@@ -84,7 +85,8 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     if enabled is None:
         device_type, enabled = "cuda", device_type
     name = kind(device_type)
-    if (name in thread.enabled) == bool(enabled):
+    enabled = flag(enabled, "set_autocast_enabled", "enabled", 2)
+    if (name in thread.enabled) == enabled:
         return
     # One switch at a time: another thread may begin or end a region meanwhile.
     with _lock:
@@ -163,7 +165,7 @@ def set_autocast_cache_enabled(enabled: bool) -> None:
         False
         >>> vistorch.set_autocast_cache_enabled(True)
     """
-    thread.caching = bool(enabled)
+    thread.caching = flag(enabled, "set_autocast_cache_enabled", "enabled")
 
 
 def clear_autocast_cache() -> None:

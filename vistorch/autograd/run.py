@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.backward.backward_pass import Pass, drain, order_of, root_of
 from ..engine.base import errors
+from ..engine.base.dims import switch
 from ..engine.base.events import listeners
 from ..engine.core import views
 from ..engine.core.base_ops import expand
@@ -24,6 +25,7 @@ from ..engine.memory.placement import CPU
 from .graph import GradientEdge, edge_of
 
 EXPAND = expand.rule
+SUMS = ("sum_all", "sum_dims")
 SEEDS = {np.dtype(t): np.ones((), t) for t in ("f4", "f8")}
 for _one in SEEDS.values():
     _one.flags.writeable = False
@@ -184,6 +186,9 @@ def _pass(
     """A pass that is ready to run, and its targets."""
     if len(given) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(given)} gradients")
+    func = "backward" if accumulate else "grad"
+    create_graph = switch(create_graph, func, "create_graph")
+    retain_graph = switch(retain_graph, func, "retain_graph", none=True)
     grads = [_seed(i, out, g, False) for i, (out, g) in enumerate(zip(outputs, given, strict=True))]
     roots = [_root(out, g, i) for i, (out, g) in enumerate(zip(outputs, grads, strict=True))]
     grads = [_fit(g, r, i, create_graph) for i, (g, r) in enumerate(zip(grads, roots, strict=True))]
@@ -195,8 +200,8 @@ def _pass(
     run = Pass(
         roots,
         grads,
-        create_graph=bool(create_graph),
-        retain_graph=bool(create_graph if retain_graph is None else retain_graph),
+        create_graph=create_graph,
+        retain_graph=create_graph if retain_graph is None else retain_graph,
         targets=targets,
         accumulate=accumulate,
         journal=journal,
@@ -247,6 +252,7 @@ def backward(
         grad_tensors = grad_variables
     wanted = None if inputs is None else _inputs(inputs, "backward")
     outputs = _tuple(tensors)
+    create_graph = switch(create_graph, "backward", "create_graph")
     if create_graph and CIRCLE not in warned:
         warned.add(CIRCLE)
         warnings.warn(CIRCLE, UserWarning, stacklevel=2)
@@ -284,6 +290,9 @@ def grad(
         >>> vistorch.autograd.grad(x * x, x)
         (tensor(6.),)
     """
+    create_graph = switch(create_graph, "grad", "create_graph")
+    materialize_grads = switch(materialize_grads, "grad", "materialize_grads")
+    allow_unused = switch(allow_unused, "grad", "allow_unused", none=True)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -320,18 +329,36 @@ def _caught(
             g = run.caught.get(e)
             if g is None and not allow_unused:
                 raise RuntimeError(UNUSED.format(i))
-            made[e] = g if create_graph or g is None else _result(g, e.place)
+            made[e] = g if create_graph or g is None else _result(g, e, run.order)
     return [made[e] for e in targets]
 
 
-def _result(g: Any, place: Any) -> Tensor:
-    """A caught gradient as a Tensor; one with repeated elements is the expanded view it is in PyTorch."""
+def _result(g: Any, e: Any, nodes: list) -> Tensor:
+    """A caught gradient as a Tensor; of a sum it is the expanded view that it is in PyTorch, else memory of its own."""
     if not views.aliased(g):
-        return wrap(g, place)
+        return wrap(g, e.place)
+    if not _of_a_sum(e, nodes):
+        return wrap(e.place.xp.array(g, order="C"), e.place)
     own = g[tuple([slice(0, 1) if s == 0 else slice(None) for s in g.strides])]
-    o = wrap(g, place)
-    views.mark(o, wrap(own, place), (EXPAND, (g.shape,)))
+    o = wrap(g, e.place)
+    views.mark(o, wrap(own, e.place), (EXPAND, (g.shape,)))
     return o
+
+
+def _of_a_sum(e: Any, nodes: list) -> bool:
+    """Whether what reaches an edge comes from a sum alone, maybe through views."""
+    givers: dict = {}
+    for n in nodes:
+        for below in getattr(n, "edges", ()):
+            givers.setdefault(below, []).append(n)
+    while len(found := givers.get(e, ())) == 1:
+        e = found[0]
+        rule = getattr(e, "rule", None)
+        if rule is not None and rule.name in SUMS:
+            return True
+        if rule is not None and not rule.view:
+            return False
+    return False
 
 
 def _zeros(t: Any, requires_grad: bool) -> Tensor:
@@ -349,6 +376,8 @@ def _batched(
     for i, (out, g) in enumerate(zip(outs, given, strict=False)):
         if g is not None:
             _seed(i, out, g, True)
+    if all(g is None for g in given):
+        raise ValueError("is_grads_batched=True needs grad_outputs: their first dimension is the batch")
     n = next(len(g) for g in given if g is not None)
     rows = [
         _caught(
@@ -388,12 +417,14 @@ def tensor_backward(
         >>> x.grad
         tensor(6.)
     """
-    if gradient is None and inputs is None and not create_graph:
+    if gradient is None and inputs is None and create_graph is False:
         seed = SEEDS.get(self._data.dtype)
         if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case: no ceremony
             e = edge(self)
             if self._rg:
-                run = Pass([e], [seed], False, bool(retain_graph))
+                run = Pass(
+                    [e], [seed], False, bool(switch(retain_graph, "backward", "retain_graph", none=True))
+                )
                 if (emit := listeners.backward) is not None:
                     emit(run, (self,))
                 drain(run)

@@ -20,7 +20,6 @@ from .backward_driver import BackwardDriver
 from .breaks.modules import path_of
 from .graph import schema as graphs
 from .graph.linked import linked, travelling
-from .graph.names import Names
 from .layers import about, spoken
 from .layers import layer as named
 from .line_lookup import line_of
@@ -415,19 +414,18 @@ def memory(
     made = account.record(title, [[first, account.tick]] if nodes else [])
     made.graph = graph
     if graph is not None:
-        _layers(made.rows, graph, Names(namespace=namespace))
+        _layers(made.rows, graph)
     return made
 
 
-def _layers(rows: list[dict[str, Any]], graph: Any, names: Names) -> None:
+def _layers(rows: list[dict[str, Any]], graph: Any) -> None:
     """Name the layers of rows as the graph does, where no listener did."""
     numbered = {r["id"]: r for r in rows}
-    said = {path: names.spoken(root, path) for root, path in names.parts}
     for node in graph.nodes:
         row = numbered.get(node.row)
         if row is None or node.group < 0 or row["layer"]:
             continue
         group = graph.groups[node.group]
         if group.path and not group.synthetic and row["module"] in ("", spoken(group.path)):
-            row["module"] = said.get(group.path) or spoken(group.path)
+            row["module"] = group.said or spoken(group.path)
             row["layer"] = named("", group.kind, group.size)

@@ -9,7 +9,7 @@ from typing import Any
 
 import vistorch
 
-from ..engine.ops.chance.draws import dirichlet
+from ..engine.ops.create.gamma_draws import dirichlet
 from ..nn.functional import one_hot
 from . import constraints
 from .distribution import Distribution

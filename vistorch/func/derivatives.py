@@ -104,12 +104,17 @@ class Derived:
         if not self.stand.recording:
             return False
         waiting = [_edge(t) for t in outputs if isinstance(t, Tensor) and t.requires_grad]
+        known = {
+            x.grad_fn for x in self.inputs if x.grad_fn is not None
+        }  # an argument that requires grad outside
         seen = set()
         while waiting:
             node = waiting.pop()
             if node is None or node in seen:
                 continue
             seen.add(node)
+            if node in known:
+                return True
             if isinstance(node, AccumulateGrad):
                 stand = getattr(node.variable, "_stand", None)
                 if stand is None or not (stand is self.stand or stand.over):
@@ -199,7 +204,7 @@ def grad_and_value(func: Callable, argnums: Any = 0, has_aux: bool = False) -> C
                 f"{output.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
         keep = call.reaches_out([output])
-        found = call.pulled([output], None, retain_graph=keep or has_aux, create_graph=keep)
+        found = call.pulled([output], None, retain_graph=keep or bool(has_aux), create_graph=keep)
         found, output = built(call.form, found), plain(output, keep)
         aux = plain(aux, has_aux and call.reaches_out(flat(aux)[0]))
         call.stand.over = True

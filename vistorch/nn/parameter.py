@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..engine.base.dims import flag
 from ..engine.core.graph import UNTRACKED, version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor, new
@@ -77,6 +78,7 @@ class Parameter(Tensor, metaclass=_Marked):
             raise TypeError(
                 f"Parameter data has to be a Tensor, but got {type(data).__name__}. Make it one with vistorch.tensor()."
             )
+        requires_grad = flag(requires_grad, "Parameter", "requires_grad")
         kind = o.dtype
         if requires_grad and not (kind.is_floating_point or kind.is_complex):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from vistorch._version import __version__
+from vistorch.engine.kernels import threads
+from vistorch.engine.kernels.fast.switch import onednn
 
 __all__ = ["parallel_info", "show"]
 
@@ -23,6 +25,7 @@ def show() -> str:
     built: Any = np.show_config(mode="dicts")
     for name, found in (built or {}).get("Build Dependencies", {}).items():
         lines.append(f"  - {name}: {found.get('name')} {found.get('version')}")
+    lines.append(f"  - fast kernels: {onednn.describe()}")
     return "\n".join(lines) + "\n"
 
 
@@ -33,4 +36,6 @@ def parallel_info() -> str:
     return (
         f"vistorch.get_num_threads() : {get_num_threads()}\n"
         f"vistorch.get_num_interop_threads() : {get_num_interop_threads()}\n"
+        f"BLAS : {', '.join(map(str, threads.blas_counts())) or 'unknown'}\n"
+        f"fast kernels : {onednn.describe()}\n"
     )

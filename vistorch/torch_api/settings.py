@@ -11,6 +11,8 @@ import warnings
 from typing import Any
 
 from vistorch.engine.base.device import device as _device
+from vistorch.engine.base.dims import flag as _flag
+from vistorch.engine.kernels import threads as _threads
 from vistorch.storage import TypedStorage, UntypedStorage
 
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -19,7 +21,6 @@ _MODES = {"default": 0, "warn": 1, "error": 2}
 class _Switches:
     """What was set."""
 
-    threads: int | None = None
     interop: int | None = None
     deterministic = 0
     matmul = "highest"
@@ -27,15 +28,6 @@ class _Switches:
 
 
 _now = _Switches()
-
-
-def _pools() -> list[Any]:
-    """The thread pools of BLAS, if `threadpoolctl` is there to reach them."""
-    try:
-        threadpoolctl = importlib.import_module("threadpoolctl")
-    except ImportError:
-        return []
-    return threadpoolctl.ThreadpoolController().lib_controllers
 
 
 def _positive(name: str, number: object) -> int:
@@ -47,7 +39,11 @@ def _positive(name: str, number: object) -> int:
 
 
 def set_num_threads(int: int) -> None:
-    """How many threads BLAS may use; without the package threadpoolctl it is only remembered.
+    """How many threads one operation may use: products, convolutions, and blocks of other large ones.
+
+    Results of elementwise operations, products and forward passes do not depend on it. Sums over a whole batch may
+    differ in rounding (gradients of the weights of convolutions and of layer normalisation), unless
+    `use_deterministic_algorithms` is on.
 
     Args:
         int: the number.
@@ -60,28 +56,18 @@ def set_num_threads(int: int) -> None:
         1
         >>> vistorch.set_num_threads(before)
     """
-    _now.threads = _positive("set_num_threads", int)
-    for pool in _pools():
-        pool.set_num_threads(int)
+    _threads.set_count(_positive("set_num_threads", int))
 
 
 def get_num_threads() -> int:
-    """How many threads BLAS may use.
+    """How many threads one operation may use: what was set, else `OMP_NUM_THREADS`, else the number of cores.
 
     Example:
         >>> import vistorch
         >>> vistorch.get_num_threads() >= 1
         True
     """
-    if _now.threads is not None:
-        return _now.threads
-    pools = [pool.num_threads for pool in _pools()]
-    return max(pools) if pools else _cores()
-
-
-def _cores() -> int:
-    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return int(asked) if asked.isdigit() and int(asked) else os.cpu_count() or 1
+    return _threads.count()
 
 
 def set_num_interop_threads(int: int) -> None:
@@ -118,10 +104,10 @@ def get_num_interop_threads() -> int:
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Remembered: everything here is deterministic already.
+    """Let no result depend on the number of threads; from run to run all are the same anyway.
 
     Args:
-        mode: whether results must be the same from run to run.
+        mode: whether the few sums whose rounding depends on it keep to one thread.
         warn_only: warn rather than raise.
 
     Example:
@@ -131,12 +117,14 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         True
         >>> vistorch.use_deterministic_algorithms(False)
     """
-    if not isinstance(mode, bool):
-        raise TypeError(
-            "_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, "
-            f"not {type(mode).__name__}"
-        )
-    _now.deterministic = (1 if warn_only else 2) if mode else 0
+    mode = _flag(mode, "_set_deterministic_algorithms", "mode", 1)
+    warn_only = _flag(warn_only, "_set_deterministic_algorithms", "warn_only")
+    _decide((1 if warn_only else 2) if mode else 0)
+
+
+def _decide(number: int) -> None:
+    _now.deterministic = number
+    _threads.state.deterministic = number > 0
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -185,7 +173,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     number = _MODES[debug_mode] if isinstance(debug_mode, str) else debug_mode
     if number not in (0, 1, 2):
         raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {number}")
-    _now.deterministic = number
+    _decide(number)
 
 
 def get_deterministic_debug_mode() -> int:

@@ -4,7 +4,7 @@ What `%vt show x --size 300` shows, `vt.show(x, size=300)` returns: the last val
 A new command is a row in the `command.py` of its view, or in a file of `vt/commands/`, and nothing else.
 
 Invariant: importing this package imports no IPython and no command; the first one that is asked for brings them all.
-`__init__.pyi` says the same to editors and is made by `make generated`.
+`vistorch-stubs/vt` says the same to editors and is made by `make generated`.
 """
 
 from typing import Any

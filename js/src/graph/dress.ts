@@ -1,13 +1,10 @@
 // How boxes look: the states of nodes as classes, and words cut to the width they have.
 
 import { sign } from "../shared/signs";
-import { MARKS } from "./model";
 import { svg } from "./svg";
+import { MARKS } from "./types";
 
 export type Stand = "" | "done" | "here" | "pending" | "never";
-
-export const COLUMN = 6.93;
-export const SMALL = 6.63;
 
 export const cut = (text: string, space: number): string =>
   text.length <= space ? text : space < 2 ? "" : `${text.slice(0, space - 1)}…`;

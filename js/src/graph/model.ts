@@ -2,16 +2,11 @@
 
 import type { Nd } from "../shared/payload";
 import { shapeText } from "../shared/format";
-import type { State } from "./types";
+import { GROUP, KINDS, MARKS, NODE, ROOT, type State } from "./types";
 
 type Words = "op" | "name" | "label" | "dtype" | "device" | "line" | "says" | "chip" | "bold" | "plain" | "right" | "layer" | "does";
 
-export const NODE = 0;
-export const GROUP = 1;
-export const ROOT = 2;
-/** What a trace found at a node, the worst last. */
-export const MARKS = ["", "healed", "propagated", "origin"] as const;
-export const KINDS = ["op", "parameter", "input", "constant", "failed"] as const;
+export { GROUP, NODE, ROOT };
 
 export interface Kept {
   name: string;

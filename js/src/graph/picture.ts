@@ -2,11 +2,11 @@
 // step (states of nodes, widths of edges, marks) is painted onto what stands there.
 
 import { bytes, num, shapeText } from "../shared/format";
-import { COLUMN, cut, dress, found, SAID, SMALL, type Stand } from "./dress";
+import { cut, dress, found, SAID, type Stand } from "./dress";
 import { beside, inside, together } from "./flows";
 import type { Deeds, Look } from "./look";
 import { type Graph, GROUP, NODE, ROOT, rows } from "./model";
-import type { Layout } from "./types";
+import { COLUMN, type Layout, SMALL } from "./types";
 import { head, headAcross, svg, way, widthOf } from "./svg";
 
 interface Line {

@@ -3,6 +3,14 @@
 import { type Check, flag, list, maybe, nd, num, optional, record, row, text } from "../shared/check";
 import type { Nd } from "../shared/payload";
 
+export const KINDS = ["op", "parameter", "input", "constant", "failed"] as const;
+export const MARKS = ["", "healed", "propagated", "origin"] as const;
+export const NODE = 0;
+export const GROUP = 1;
+export const ROOT = 2;
+export const COLUMN = 6.93;
+export const SMALL = 6.63;
+
 /** A column an attribute, an entry a node. */
 export interface Nodes {
   kind: Nd;

@@ -8,6 +8,8 @@ export interface Check<T> {
   (value: unknown, at: string): void;
   /** Never there: which type it is for. */
   readonly of?: T;
+  /** Of a record, the checks of its fields. */
+  readonly fields?: Record<string, Check<unknown>>;
 }
 
 type Fields<T> = { [K in keyof T]-?: Check<T[K]> };
@@ -112,9 +114,20 @@ export const dict =
 
 export const record =
   <T>(checks: Fields<T>): Check<T> =>
+  Object.assign(
+    (value: unknown, at: string) => {
+      const found = fields(value, at);
+      for (const name in checks) checks[name](found[name], `${at}.${name}`);
+    },
+    { fields: checks as unknown as Record<string, Check<unknown>> },
+  );
+
+/** The fields that are there, of a record that may lack any. */
+export const partial =
+  <T>(check: Check<T>): Check<Partial<T>> =>
   (value, at) => {
     const found = fields(value, at);
-    for (const name in checks) checks[name](found[name], `${at}.${name}`);
+    for (const name in check.fields) if (found[name] !== undefined) check.fields[name]?.(found[name], `${at}.${name}`);
   };
 
 /** An array of so many axes; -1 for any number. */

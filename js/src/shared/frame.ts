@@ -15,6 +15,8 @@ export interface Frame {
   model: Model;
   theme: Theme;
   signal: AbortSignal;
+  /** Show, in place of the page, why what the kernel has sent cannot be shown. */
+  failed: (error: Error) => void;
 }
 
 /** Keep keys from JupyterLab's shortcuts, which look at the focused element itself; those with Ctrl, Alt or Meta stay. */
@@ -77,20 +79,25 @@ export function page<State>(
       const raw = line.get("payload") as Raw | null | undefined;
       if (!raw || raw.byteLength === 0) return;
       let state: unknown;
+      const failed = (error: Error): void => {
+        // What was recorded is still shown, as text: here, or by what stands around the page.
+        one.abort();
+        paint = () => {};
+        host.dataset["failed"] = error.message;
+        const text = textOf(state);
+        root.replaceChildren(note, el("div.vt-note", { text: `This cannot be shown: ${error.message}` }));
+        if (text) root.append(el("div.vt-text", { text, tabindex: 0 }));
+      };
       try {
         const packed = unpack(raw);
         state = packed.state;
         check(state, packed.kind);
-        paint = draw(state as State, { root, model: line, theme, signal: one.signal });
+        paint = draw(state as State, { root, model: line, theme, signal: one.signal, failed });
         delete host.dataset["failed"];
+        root.prepend(note);
       } catch (error) {
-        // What was recorded is still shown, as text: here, or by what stands around the page.
-        host.dataset["failed"] = (error as Error).message;
-        const text = textOf(state);
-        root.replaceChildren(el("div.vt-note", { text: `This cannot be shown: ${(error as Error).message}` }));
-        if (text) root.append(el("div.vt-text", { text, tabindex: 0 }));
+        failed(error as Error);
       }
-      root.prepend(note);
     };
     const watch = (): void => {
       const mine = line;

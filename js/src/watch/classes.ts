@@ -7,9 +7,9 @@ import { still } from "../shared/theme";
 import { nextOrder } from "./glide";
 import { brief, one, whole } from "./numbers";
 import { tabs } from "./tabs";
+import { FEW } from "./types";
 import { nameOf, type Of, type Part, put, set, tally, unchanged, type View } from "./view";
 
-export const FEW = 20; // samples below which a share says little
 const PATIENCE = 1000;
 const MOST = 100; // rows
 const HIGH = 25;

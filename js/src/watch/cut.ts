@@ -2,7 +2,7 @@
 
 import { count } from "../shared/format";
 import { CLOSED, GONE, RESTARTED } from "../shared/model";
-import type { Head } from "./types";
+import { type Head, OPEN } from "./types";
 
 export interface Cut {
   /** In place of the status. */
@@ -10,12 +10,11 @@ export interface Cut {
   sentence: string;
 }
 
-const OPEN = ["waiting", "running", "paused"];
 const ENDED: readonly string[] = [RESTARTED, GONE];
 
 /** What is said of a run that no kernel answers for; null where its status is true. `lost` says why, "" in a file. */
 export function cutOff(head: Head, live: boolean, lost: string): Cut | null {
-  if (live || !OPEN.includes(head.status)) return null;
+  if (live || !(OPEN as readonly string[]).includes(head.status)) return null;
   const at = head.step ? `step ${count(head.step)}` : "its first step";
   if (ENDED.includes(lost))
     return { word: "cut off", sentence: `The training ended with its kernel, ${head.step ? "after" : "before"} ${at}.` };

@@ -3,8 +3,7 @@
 
 import { answers, listen, type Model } from "../shared/model";
 import { type Raw, unpack } from "../shared/payload";
-import { fits } from "./merge";
-import type { Delta } from "./merge";
+import { checkDelta, type Delta, fits } from "./merge";
 import type { State } from "./types";
 
 const PATIENCE = 1000; // between two questions for everything
@@ -22,8 +21,14 @@ export interface Link {
   send(word: string, fields: Record<string, unknown>, answered: (say: string, refused: boolean) => void): void;
 }
 
-/** Listen to the kernel; `came` gets each delta that fits onto the state of the moment. */
-export function link(model: Model, state: () => State, came: (delta: Delta) => void, signal: AbortSignal): Link {
+/** Listen to the kernel; `came` gets each delta that fits onto the state of the moment, `failed` why one cannot be read. */
+export function link(
+  model: Model,
+  state: () => State,
+  came: (delta: Delta) => void,
+  failed: (error: Error) => void,
+  signal: AbortSignal,
+): Link {
   const waiting = new Map<number, (say: string, refused: boolean) => void>();
   let number = 1;
   let asked = -PATIENCE;
@@ -35,8 +40,14 @@ export function link(model: Model, state: () => State, came: (delta: Delta) => v
   const receive = (message: Message | null, buffers?: Raw[]): void => {
     if (!message || typeof message !== "object") return;
     if (message.type === "delta" && buffers?.[0]) {
-      const delta = unpack(buffers[0]).state as Delta;
-      if (fits(state(), delta)) came(delta);
+      let delta: unknown;
+      try {
+        delta = unpack(buffers[0]).state;
+        checkDelta(delta, "delta");
+      } catch (error) {
+        return failed(error as Error);
+      }
+      if (fits(state(), delta as Delta)) came(delta as Delta);
       else everything();
       return;
     }

@@ -1,8 +1,9 @@
 // What changed since a version, put into the state that the page has. The state that was given is left as it was, and
 // what did not change keeps its identity: parts of the page look at that before they draw.
 
+import { type Check, num, partial } from "../shared/check";
 import type { Nd, Numbers } from "../shared/payload";
-import type { Columns, Log, Mistake, Mistakes, State } from "./types";
+import { check, type Columns, EACH, type Log, type Mistake, type Mistakes, MOST, type State } from "./types";
 
 /** What changed since a version: the sections that did. */
 export interface Delta extends Partial<State> {
@@ -10,8 +11,15 @@ export interface Delta extends Partial<State> {
   since: number;
 }
 
-const EACH = 8; // samples of a cell of the confusion matrix, as Python keeps them
-const MOST = 512;
+const sections = partial(check);
+
+/** Throws where what arrived is not a delta: each section is as in a whole state. */
+export const checkDelta: Check<Delta> = (value, at) => {
+  sections(value, at);
+  num((value as Delta).version, `${at}.version`);
+  num((value as Delta).since, `${at}.since`);
+};
+
 
 /** The first `from` columns of one array and all of another, row by row. */
 function joined(old: Nd, given: Nd, from: number): Nd {

@@ -55,7 +55,7 @@ const FOLLOW = 3000; // between two changes of the cell that is looked at by its
 
 let panels = 0;
 
-export function show(first: State, { root, model, theme, signal }: Frame): () => void {
+export function show(first: State, { root, model, theme, signal, failed }: Frame): () => void {
   const name = `vt-w-${++panels}`;
   let pane: Pane = "confusion";
   let opened = false; // the table of results opens by itself once
@@ -67,6 +67,7 @@ export function show(first: State, { root, model, theme, signal }: Frame): () =>
       view.state = merge(view.state, delta);
       again();
     },
+    failed,
     signal,
   );
   const view: View = {

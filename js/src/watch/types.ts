@@ -3,6 +3,11 @@
 import { any, type Check, dict, either, flag, list, maybe, nd, num, one, optional, real, record, row, text } from "../shared/check";
 import type { Nd, Real } from "../shared/payload";
 
+export const OPEN = ["waiting", "running", "paused"] as const;
+export const FEW = 20;
+export const EACH = 8;
+export const MOST = 512;
+
 export type Status = "waiting" | "running" | "paused" | "finished" | "ended" | "stopped" | "interrupted" | "error";
 
 export type Kind = "classification" | "regression" | "language" | "loss";

@@ -62,7 +62,8 @@ def test_gelu_is_right_everywhere():
     """The polynomial in the float32 kernel, against the error function in double precision."""
     x = np.concatenate([np.linspace(-12, 12, 200001), [1e4, -1e4, 1e19, -1e19, 1e30, -1e30]]).astype("f4")
     exact = torch.nn.functional.gelu(torch.tensor(x).double()).numpy()
-    mine = L.nn.functional.gelu(L.tensor(x)).numpy()
+    with L.backends.mkldnn.flags(enabled=False):
+        mine = L.nn.functional.gelu(L.tensor(x)).numpy()
     assert np.abs(mine - exact)[:200001].max() < 7e-7
     np.testing.assert_allclose(mine[200001:], exact[200001:], 1e-6)
 

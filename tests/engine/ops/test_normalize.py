@@ -140,7 +140,7 @@ def test_only_what_is_wanted_is_computed_and_it_is_the_same(case):
 
 def test_blocks_join_without_a_seam(monkeypatch):
     """The same numbers whatever the size of a block."""
-    from vistorch.engine.ops.normalize import passes
+    from vistorch.engine.ops.norm import passes
 
     def all_of_it():
         return [a for case in CASES for a in results(vistorch, case, "float64", 2.0)]

@@ -1,3 +1,3 @@
 """PyTorch's file of scalers; everything is in `older`."""
 
-from .older import *
+from .deprecated import *

@@ -61,8 +61,10 @@ class Groups:
 
     def _named(self, root: str, path: str, around: str, parent: int) -> int:
         """A group for a module by its path, named below what is around it."""
-        name = below(self.names.spoken(root, path), around)
-        return self.builder.group(name, parent, path=path, **self.names.about(root, path))
+        said = self.names.spoken(root, path)
+        return self.builder.group(
+            below(said, around), parent, path=path, said=said, **self.names.about(root, path)
+        )
 
     # ---- by calls ---------------------------------------------------------------------------------------------
     def _by_calls(self, nodes: list, calls: dict[Any, Call]) -> None:
@@ -89,11 +91,14 @@ class Groups:
             if one not in self.made:
                 root, path = self._place(one)
                 if path == "":
-                    name = full = root or _kind(one)
+                    name = full = said = root or _kind(one)
                 else:
-                    full, name = path, below(self.names.spoken(root, path), above)
+                    full, said = path, self.names.spoken(root, path)
+                    name = below(said, above)
                 size = size_of(one.module())
-                self.made[one] = self.builder.group(name, parent, path=full, kind=_kind(one), size=size)
+                self.made[one] = self.builder.group(
+                    name, parent, path=full, kind=_kind(one), size=size, said=said
+                )
             parent = self.made[one]
             root, path = self._place(one)
             above = self.names.spoken(root, path) if path else ""
@@ -162,12 +167,14 @@ class Groups:
             key, path = place[: i + 1], ".".join(place[1 : i + 1])
             if key not in self.made:
                 if path:
-                    name = below(self.names.spoken(root, path), around)
-                    full = path if start else f"{root}.{path}"
-                    more = self.names.about(root, path)
+                    said = self.names.spoken(root, path)
+                    name, full = below(said, around), path if start else f"{root}.{path}"
+                    if not start and not said.startswith(f"{root}["):
+                        said = f"{root}.{said}"
                 else:
-                    name, full, more = root, root, self.names.about(root, "")
-                self.made[key] = self.builder.group(name, parent, path=full, **more)
+                    name = full = said = root
+                more = self.names.about(root, path)
+                self.made[key] = self.builder.group(name, parent, path=full, said=said, **more)
             parent = self.made[key]
             around = self.names.spoken(root, path) if path else ""
         return parent

@@ -128,7 +128,8 @@ class GraphGroup:
     """A call of a module, or (synthetic) a run of nodes that would be too many for one picture.
 
     `name` is what it is called below its parent, `path` the whole path as in `named_modules`, `kind` the module's
-    class, `size` its size as "84 → 10", `note` what is said beside the name, such as "2nd use".
+    class, `size` its size as "84 → 10", `note` what is said beside the name, such as "2nd use", `said` its whole name
+    as code writes it, "net.head[5]".
     """
 
     name: str
@@ -139,6 +140,7 @@ class GraphGroup:
     note: str = ""
     synthetic: bool = False
     size: str = ""
+    said: str = ""
 
     @property
     def title(self) -> str:

@@ -8,6 +8,19 @@ from __future__ import annotations
 from typing import TypedDict
 
 from ..wire_types import Array1, Array2, Finite
+from .labels import COLUMN, GROUP, NODE, ROOT, SMALL
+from .words import KINDS, MARKS
+
+# What the page counts by and measures with, too: `make generated` writes it beside the types.
+CONSTANTS = {
+    "KINDS": KINDS,
+    "MARKS": MARKS,
+    "NODE": NODE,
+    "GROUP": GROUP,
+    "ROOT": ROOT,
+    "COLUMN": COLUMN,
+    "SMALL": SMALL,
+}
 
 
 class Nodes(TypedDict):

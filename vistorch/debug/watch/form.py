@@ -6,9 +6,10 @@ is made of it, with the place and what was expected there.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from .commands import WORDS
+from .progress import Status
 from .value_checks import (
     EXACT,
     array,
@@ -25,7 +26,7 @@ from .value_checks import (
     whole,
 )
 
-STATUSES = ("waiting", "running", "paused", "finished", "ended", "stopped", "interrupted", "error")
+STATUSES = get_args(Status)
 
 
 def check(state: Any) -> None:

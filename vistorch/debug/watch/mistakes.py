@@ -19,10 +19,9 @@ import numpy as np
 from ...engine.memory.placement import CPU
 from .loss_inputs import CLASSES
 from .predictions import Read
+from .schema import EACH, MOST
 from .transfer import Ticket, Transfer
 
-EACH = 8
-MOST = 512
 AT_ONCE = 4  # new samples of one refresh
 LOOKED = 64  # misread samples that these are chosen from
 SIDE = 32

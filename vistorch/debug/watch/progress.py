@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Status = Literal["waiting", "running", "paused", "finished", "ended", "stopped", "interrupted", "error"]
+OPEN = ("waiting", "running", "paused")  # while the loop may go on
 
 
 @dataclass(slots=True)

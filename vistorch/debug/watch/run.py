@@ -231,7 +231,7 @@ class Run:
         """End the runs of the same model that were left open."""
         for other in list(_open):
             if other.left_open and other is not self and model is not None and other.model is model:
-                other._close("interrupted", "left open; closed by a new watch of the same model")
+                other.close("interrupted", "left open; closed by a new watch of the same model")
 
     def start(self) -> Run:
         """Start without a `with` block; `close()` ends it, or a new watch of the same model does.
@@ -248,8 +248,12 @@ class Run:
         self.left_open = True
         return self
 
-    def close(self) -> None:
+    def close(self, status: Status | None = None, say: str = "") -> None:
         """Stop watching; harmless where it has stopped.
+
+        Args:
+            status: how the run ended; by default it is finished, or never began.
+            say: the sentence that says so.
 
         Example:
             >>> from vistorch.debug.watch import watch
@@ -258,7 +262,7 @@ class Run:
             >>> run.open
             False
         """
-        self._close("finished" if self.step else "waiting", "")
+        self._close(status or ("finished" if self.step else "waiting"), say)
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         """Stop watching; what a stop of this run raised ends here, all else goes on."""

@@ -9,8 +9,13 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from ..wire_types import Array, Array1, Array2, Finite
+from .progress import OPEN, Status
 
-Status = Literal["waiting", "running", "paused", "finished", "ended", "stopped", "interrupted", "error"]
+FEW = 20  # samples below which a share says little
+EACH = 8  # misread samples of a cell of the confusion matrix that are kept
+MOST = 512  # misread samples that are kept
+# What the page counts by, too: `make generated` writes it beside the types.
+CONSTANTS = {"OPEN": OPEN, "FEW": FEW, "EACH": EACH, "MOST": MOST}
 Kind = Literal["classification", "regression", "language", "loss"]
 
 

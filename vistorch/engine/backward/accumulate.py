@@ -1,6 +1,6 @@
 """How a gradient becomes `.grad`: copied once, unless only the pass holds its array.
 
-Invariant: a `.grad` shares its array with nobody.
+Invariant: a `.grad` shares its array with nobody, and lies as its leaf does.
 """
 
 from __future__ import annotations
@@ -13,11 +13,16 @@ from ..base import errors
 from ..core.graph import version
 from ..core.rules import REC
 from ..core.tensor import Tensor, asarray, wrap
+from ..core.views import dense
 
 
-def own(g: Any, place: Any) -> Any:
-    """A contiguous copy nobody else holds."""
-    return place.xp.array(g, order="C")
+def own(g: Any, data: Any, place: Any) -> Any:
+    """A copy that nobody else holds, in the order of memory of its leaf's data where these have no gaps."""
+    if data.flags.c_contiguous or data.shape != g.shape or not dense(data):
+        return place.xp.array(g, order="C")
+    out = place.xp.empty_like(data, dtype=g.dtype)
+    out[...] = g
+    return out
 
 
 def copied(g: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ import traceback
 import warnings
 from typing import Any
 
+from ..base.dims import flag
 from ..base.modes import careful, mode
 from ..core.rules import RAW
 from ..core.tensor import Tensor
@@ -135,6 +136,8 @@ class set_detect_anomaly:
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        mode = flag(mode, "set_anomaly_enabled", "enabled", 1)
+        check_nan = flag(check_nan, "set_anomaly_enabled", "check_nan", 2)
         self.before = _mode.anomaly, _mode.anomaly_nan
         _set(mode, check_nan)
 

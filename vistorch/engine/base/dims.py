@@ -52,6 +52,17 @@ def flag(given: Any, func: str, name: str, position: int = 0) -> bool:
     raise TypeError(f"{func}(): argument '{name}'{where} must be bool, not {errors.type_name(given)}")
 
 
+def switch(given: Any, func: str, name: str, none: bool = False) -> Any:
+    """A flag of those that PyTorch reads as C does: a bool or an integer, and None where that means "not said"."""
+    if given is True or given is False or (none and given is None):
+        return given
+    try:
+        return bool(given if isinstance(given, np.bool_) else index(given))
+    except TypeError:
+        kind = errors.type_name(given)
+        raise TypeError(f"{func}(): argument '{name}' must be bool, not {kind}") from None
+
+
 def fits(value: int) -> int:
     """The value itself; PyTorch's error if 64 bits do not hold it."""
     if not LEAST <= value <= LARGEST:

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .events import listeners
 
 CAREFUL = 2
@@ -183,6 +185,13 @@ class enable_grad(_GradSwitch):
     to = True
 
 
+def _bool(given: Any, what: str) -> bool:
+    """A flag; `base.dims` has the one for all others, and needs this file."""
+    if not isinstance(given, (bool, np.bool_)):
+        raise TypeError(f"{what} must be bool, not {type(given).__name__}")
+    return bool(given)
+
+
 class set_grad_enabled(_Switch):
     """Switch recording on or off, at once; as a context manager, until its end.
 
@@ -203,7 +212,11 @@ class set_grad_enabled(_Switch):
     """
 
     def __init__(self, mode: bool) -> None:
-        self.to = bool(mode)
+        self.to = (
+            mode
+            if mode is True or mode is False
+            else _bool(mode, "set_grad_enabled(): argument 'enabled' (position 1)")
+        )
         self.before = _switch(self.to)
 
     def clone(self) -> set_grad_enabled:
@@ -248,7 +261,7 @@ class inference_mode(_Switch):
         return made
 
     def __init__(self, mode: Any = True) -> None:
-        self.to = bool(mode)
+        self.to = _bool(mode, "inference_mode(): argument 'mode' (position 1)")
 
     def clone(self) -> inference_mode:
         """A fresh switch for one use."""

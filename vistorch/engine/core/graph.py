@@ -335,7 +335,7 @@ def let_go(t: Any) -> None:
 def edge(t: Any) -> Any:
     """Where the gradient of `t` goes: its node, its output of a node, or its leaf."""
     if t._view is not None:
-        t._view.sync(t)
+        t._view.sync(t, True)
     n = t._node
     return leaf_of(t) if n is None else n
 

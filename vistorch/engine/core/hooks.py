@@ -19,7 +19,7 @@ from .tensor import Tensor, ndarray, wrap
 def hooks_of(t: Tensor) -> Hooks:
     """Where a tensor's hooks live: with its node, or, for a leaf, with the tensor and its leaf."""
     if t._view is not None:
-        t._view.sync(t)
+        t._view.sync(t, True)
     n = t._node
     if n is not None:
         return n._hooks()

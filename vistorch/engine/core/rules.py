@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import errors
+from ..kernels.fast import rows as fast
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
-from .node_maker import deferred
+from .node_maker import deferred, maker, unpacker
 from .record import unpack_recorded
 
 
@@ -79,6 +80,7 @@ class Rule:
         "saves_tensors",
         "together",
         "together_picks",
+        "unpack",
         "variants",
         "view",
         "vjps",
@@ -121,9 +123,12 @@ class Rule:
         self.prepare()
 
     def prepare(self) -> None:
-        """Let the functions that make this row's nodes be made when they are first called."""
-        self.make = deferred(self, "make")
-        self.make_scaled = deferred(self, "make_scaled", 1)  # for a second operand that is a plain number
+        """Let the functions that make and unpack this row's nodes be made when they are first called."""
+        self.make = deferred(self, "make", maker)
+        self.make_scaled = deferred(
+            self, "make_scaled", maker, 1
+        )  # for a second operand that is a plain number
+        self.unpack = deferred(self, "unpack", unpacker)
 
     def _where(self, name: str) -> tuple[int, int]:
         """How a formula's parameter is saved: (kind, index)."""
@@ -164,6 +169,7 @@ def bind(kernel: Any, xp: Any) -> Callable:
     run: Any = functools.partial(kernel, xp)
     run.__name__ = getattr(kernel, "__name__", "kernel")
     run.raises = getattr(kernel, "raises", False)
+    run.into = getattr(kernel, "into", None)
     return run
 
 
@@ -193,7 +199,7 @@ def define(
         consts = params[len(tensors) :]
     elif not tensors:
         tensors = ("input",)
-    rule = Rule(name, kernel, tensors, consts, vjps, together)
+    rule = Rule(name, kernel, tensors, consts, vjps, fast.chosen_together(name, together))
     rule.differentiable_outs = outs
     rule.view, rule.holomorphic, rule.widen = view, holomorphic, widen
     rule.formula = {tensors[0]: formula} if isinstance(formula, str) else (formula or {})
@@ -201,7 +207,7 @@ def define(
     rule.node_class = type(
         rule.grad_name, (Node,), {"__slots__": (), "rule": rule, "__module__": "vistorch.autograd"}
     )
-    bound = bind(kernel, np)
+    bound = fast.chosen(name, bind(kernel, np))
     rule.kernels = [bound, None]
     rule.variants = (rule, rule)
     if name in TABLE:

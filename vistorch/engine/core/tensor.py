@@ -224,7 +224,7 @@ class Tensor:
             (None, 'MulBackward0')
         """
         if self._view is not None:
-            self._view.sync(self)
+            self._view.sync(self, True)
         n = self._node
         return n.node if n.__class__ is graph.Out else n
 

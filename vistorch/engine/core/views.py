@@ -37,8 +37,11 @@ class View:
     def __init__(self, base: Tensor, steps: tuple, seen: int, meta: str | None) -> None:
         self.base, self.steps, self.seen, self.meta = base, steps, seen, meta
 
-    def sync(self, t: Tensor) -> None:
-        """Bring the history of `t`, whose `_view` this is, up to date with its memory's."""
+    def sync(self, t: Tensor, asked: bool = False) -> None:
+        """Bring the history of `t`, whose `_view` this is, up to date with its memory's.
+
+        An op that records nothing leaves it as it is; `asked`: someone wants to see it.
+        """
         if not self.steps:
             return
         base = self.base
@@ -51,6 +54,8 @@ class View:
         if self.seen != t._ver.n and t._ver is not graph.UNTRACKED:
             if isinstance(self, HiddenView) and self.root is base._node:
                 self.seen = t._ver.n
+                return
+            if not (mode.on or asked):
                 return
             if self.meta is not None:
                 if not mode.on:
@@ -345,9 +350,15 @@ def overlaps(x: Tensor, y: Any) -> bool:
     p, q = x._data, y._data
     if not (dense(p) and dense(q)):
         return False
-    if p.shape == q.shape and _start(p) == _start(q) and _lies(p) == _lies(q):
+    if same_elements(x, y):
         return False
     return np.shares_memory(p, q)
+
+
+def same_elements(x: Tensor, y: Tensor) -> bool:
+    """Whether two tensors are the very same elements of one memory, of whatever type."""
+    p, q = x._data, y._data
+    return x._place is y._place and p.shape == q.shape and start(p) == start(q) and _lies(p) == _lies(q)
 
 
 def shares(x: Tensor, y: Any) -> bool:
@@ -383,11 +394,6 @@ def dense(d: Any) -> bool:
             return False
         reach *= n
     return True
-
-
-def _start(d: Any) -> int:
-    interface = getattr(d, "__array_interface__", None) or d.__cuda_array_interface__
-    return interface["data"][0]
 
 
 def rebase(x: Tensor, o: Tensor) -> None:

@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from .fast.spread import BIG, blocks
+
 _FOLD = 16
 _CHAIN = 32
 _SHORT = 64
+_PART = 1 << 17  # elements of a long vector that are summed at a time
 _add: Any = np.add.reduce
 
 
@@ -26,8 +29,20 @@ def everything(xp: Any, input: Any) -> Any:
         flags = input.flags
         if not (flags.c_contiguous or flags.f_contiguous):
             input = input.ravel()
-        return _add(input, None)
+        return _add(input, None) if input.size < BIG else _in_parts(input.ravel("K"))
     return _add(input, None, np.int64)
+
+
+def _in_parts(flat: Any) -> Any:
+    """The sum of a long vector, of parts whose length does not depend on the number of threads."""
+    n = -(-flat.size // _PART)
+    parts = np.empty(n, flat.dtype)
+
+    def part(start: int, stop: int) -> None:
+        parts[start // _PART] = _add(flat[start:stop])
+
+    blocks(part, flat.size, _PART, flat.size)
+    return _add(parts)
 
 
 def total(xp: Any, x: Any, dims: tuple[int, ...], keepdim: bool = False) -> Any:
@@ -83,7 +98,15 @@ def _rows(x: np.ndarray) -> np.ndarray:
     if n <= _SHORT and lead > 4 * n and n:
         # short rows: numpy starts its inner loop anew for each
         return x @ np.ones(n, x.dtype)
-    return _add(x, 1)
+    if x.size < BIG or lead < 2:
+        return _add(x, 1)
+    out = np.empty(lead, x.dtype)
+
+    def rows(start: int, stop: int) -> None:
+        _add(x[start:stop], 1, out=out[start:stop])
+
+    blocks(rows, lead, max(_PART // n, 1), x.size)
+    return out
 
 
 def _columns(x: np.ndarray) -> np.ndarray:

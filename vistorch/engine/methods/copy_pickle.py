@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import dtypes
 from ..core.registry import METHODS
 from ..core.tensor import Tensor, wrap
 from ..kernels.strides import lay
@@ -51,6 +52,7 @@ def rebuild(
     """The tensor that a pickle describes."""
     if strides is not None:
         root = lay(root, shape, dtype, offset, strides)
+    root = dtypes.own(root)
     place = place_of(name)
     o = _as(cls, wrap(root if place is CPU else move(root, CPU, place), place))
     o._rg = rg

@@ -3,7 +3,6 @@
 from . import (
     activation,
     attention,
-    chance,
     conv,
     create,
     elementwise,
@@ -13,7 +12,7 @@ from . import (
     legacy,
     linalg,
     loss,
-    normalize,
+    norm,
     pool,
     recurrent,
     reduce,

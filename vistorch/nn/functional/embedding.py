@@ -9,7 +9,7 @@ from ...engine.base import dims as _dims
 from ...engine.base import dtypes
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import wrap
-from ...engine.ops.normalize import checks
+from ...engine.ops.norm import checks
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 

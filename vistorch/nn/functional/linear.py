@@ -11,7 +11,7 @@ from ...engine.base.casting import casting
 from ...engine.base.errors import must_be_tensor
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
-from ...engine.ops.linalg.into import Style, into
+from ...engine.ops.linalg.out_types import Style, into
 
 __all__ = ["bilinear", "linear"]
 

@@ -6,8 +6,8 @@ from ...engine.base import dims as _dims
 from ...engine.base.casting import casting
 from ...engine.base.dtypes import bfloat16, float16, float32, float64, int64
 from ...engine.core.registry import FUNCTIONS
-from ...engine.ops.normalize import checks
-from ...engine.ops.normalize.window import window_sum
+from ...engine.ops.norm import checks
+from ...engine.ops.norm.window import window_sum
 
 __all__ = [
     "batch_norm",

@@ -8,7 +8,7 @@ from typing import Any
 from ...engine.base import errors
 from ...engine.base.casting import casting
 from ...engine.core.tensor import Tensor
-from ...engine.ops.image.pad_checks import MODES, bordered, constant
+from ...engine.ops.image.pad_arguments import MODES, bordered, constant
 from ...engine.ops.pool.sizes import ints
 
 __all__ = ["pad"]

@@ -99,10 +99,8 @@ def interpolate(
     how = _how(mode, ndim, antialias)
     if how == "lanczos smooth" and align_corners:
         raise ValueError("Lanczos mode does not support align_corners=True")
-    if align_corners is not None and not isinstance(align_corners, bool):
-        kind = type(align_corners).__name__
-        raise TypeError(f"interpolate(): argument 'align_corners' must be bool, not {kind}")
-    return _resize(input, how, size, factors, bool(align_corners))
+    corners = align_corners is not None and _dims.flag(align_corners, "interpolate", "align_corners")
+    return _resize(input, how, size, factors, corners)
 
 
 def _sizes(input: Tensor, size: Any, factor: Any) -> tuple:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
-from ...engine.ops.normalize.window import across
+from ...engine.ops.norm.window import across
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter

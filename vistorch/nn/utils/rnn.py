@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...engine.base import dtypes, errors
+from ...engine.base.dims import flag
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
 from ...engine.ops.recurrent import packed
@@ -52,6 +53,7 @@ def pack_padded_sequence(
         >>> p.data
         tensor([4, 1, 3, 5, 2, 6])
     """
+    batch_first = flag(batch_first, "_pack_padded_sequence", "batch_first", 3)
     lengths = (
         lengths.to(dtypes.int64) if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=dtypes.int64)
     )
@@ -156,6 +158,7 @@ def pad_sequence(
         tensor([[1, 2, 3],
                 [4, 0, 0]])
     """
+    batch_first = flag(batch_first, "pad_sequence", "batch_first", 2)
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind(0)
     elif not isinstance(sequences, Iterable):

@@ -1,6 +1,6 @@
 """PyTorch's backends by name: flags that programs set, and answers that fit numpy and cupy.
 
-Invariant: every flag can be set and read back; none changes a result here.
+Invariant: every flag can be set and read back; only `mkldnn.enabled` changes what computes.
 """
 
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized

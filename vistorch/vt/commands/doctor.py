@@ -24,6 +24,8 @@ from ...widgets._frame.shell import shell_of_user
 OK, WRONG, KNOW = "ok", "wrong", "note"
 GOOD_KERNEL = "ipykernel>=7.1"
 SEVEN = "7.0 raises LookupError when a trait is set from a thread, so live views break"
+_WAITING = "; where other programs keep the cores busy, OMP_WAIT_POLICY=passive is faster"
+_WHEEL = platform.system() == "Linux" and platform.machine() == "x86_64"
 MARKS = {OK: "ok  ", WRONG: "!!  ", KNOW: "--  "}
 
 
@@ -86,6 +88,7 @@ def examine(shell: Any = None) -> Doctor:
         _front,
         _tutorials,
         _cpu,
+        _fast,
         _cuda,
         _simulated,
         _trust,
@@ -251,6 +254,22 @@ def _cpu(shell: Any) -> list[Finding]:
     able = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     processors = f"cpu with {able} processor{'s' * (able > 1)}"
     return [Finding("devices", OK, f"{processors}; new tensors go to {get_default_device()}")]
+
+
+def _fast(shell: Any) -> list[Finding]:
+    from ...engine.kernels import threads
+    from ...engine.kernels.fast.switch import onednn
+
+    number = threads.count()
+    there, said = onednn.available(), onednn.describe()
+    plural = f"{number} thread{'s' * (number > 1)}"
+    if there and onednn.wanted:
+        busy = "" if number == 1 or "OMP_WAIT_POLICY" in os.environ else _WAITING
+        return [Finding("kernels", OK, f"{said}, {plural}{busy}")]
+    mend = "vistorch.backends.mkldnn.enabled = True" if there else pip("vistorch[fast]", shell)
+    if not there and not _WHEEL:
+        mend = "export VISTORCH_ONEDNN=/path/to/libdnnl"
+    return [Finding("kernels", KNOW, f"numpy's, {plural}; faster ones are not in use: {said}", mend)]
 
 
 def _cuda(shell: Any) -> list[Finding]:

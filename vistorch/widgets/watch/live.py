@@ -143,7 +143,7 @@ class WatchView(Live):
         """Its cell runs again: a run that it left open ends."""
         run = self.run
         if run is not None and run.open:
-            run._close("interrupted", "Left open; its cell ran again.")
+            run.close("interrupted", "Left open; its cell ran again.")
         self.close()
 
     def close(self) -> None:

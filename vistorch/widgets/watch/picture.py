@@ -13,6 +13,7 @@ import numpy as np
 
 from ...debug.steps.words import count
 from ...debug.watch.record import WatchRecord
+from ...debug.watch.schema import FEW
 from ...debug.watch.taskwords import headline, shown
 from ...debug.watch.words import loss_text, share_text
 from .._frame.ink import SANS, number, tag, words
@@ -22,7 +23,6 @@ from .tasks import beside
 MIME = "image/svg+xml"
 CLASSES, LINES, POINTS = 12, 8, 240
 SPLIT, HIGH = 400, 152  # where the classes begin, and how tall the curve is
-FEW = 20  # samples below which a share says little
 BARS = {
     "error": "bad",
     "ended": "bad",

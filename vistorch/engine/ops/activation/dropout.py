@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
+from ...base.dims import flag
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import FLOATS
@@ -95,13 +96,6 @@ def _applied(input: Tensor, p: float, features: bool, alpha: bool, mul: Any, add
     return add(out, wrap(put(shift, input._place), input._place))
 
 
-def _flag(train: Any, name: str) -> None:
-    if not isinstance(train, (bool, np.bool_)):
-        raise TypeError(
-            f"{name}(): argument 'train' (position 3) must be bool, not {errors.type_name(train)}"
-        )
-
-
 def _forms(name: str, features: bool, alpha: bool, meaning: str, shown: str) -> None:
     """A dropout and its in-place form."""
     for label, mul, add in ((name, _mul, _add_), (name + "_", _mul_, _add_)):
@@ -113,8 +107,7 @@ def _forms(name: str, features: bool, alpha: bool, meaning: str, shown: str) -> 
                 raise errors.must_be_tensor(_label, "input", 1, input) from None
             chance = _chance(p, _label)
             if train is not True:
-                _flag(train, _label)
-                if not train:
+                if not flag(train, _label, "train", 3):
                     return input
             if chance == 0 or not size:
                 return input

@@ -15,6 +15,7 @@ from ...core import out_argument
 from ...core.inplace import direct, replace
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
+from ...kernels.fast.spread import blocks
 from ..create.numbers import as_scalar
 
 BLOCK = 1 << 14  # a piece and what is computed on the way fit into the second-level cache
@@ -40,8 +41,11 @@ def pieces(xp: Any, run: Callable, arrays: tuple, consts: tuple = ()) -> Any:
             return run(xp, *arrays, *consts)
     out = np.empty(shape, first.dtype)
     flat, flats = out.reshape(-1), [a.reshape(-1) for a in arrays]
-    for start in range(0, first.size, BLOCK):
-        flat[start : start + BLOCK] = run(np, *[a[start : start + BLOCK] for a in flats], *consts)
+
+    def piece(start: int, stop: int) -> None:
+        flat[start:stop] = run(np, *[a[start:stop] for a in flats], *consts)
+
+    blocks(piece, first.size, BLOCK, first.size)
     return out
 
 

@@ -50,8 +50,8 @@ def _double_area(xp, input, square):
 
 def _gelu_piece(xp, input):
     out = _double_area(xp, input, input * input)
+    out *= 0.5  # first: twice a large input is infinite
     out *= input
-    out *= 0.5
     return out
 
 
@@ -84,8 +84,8 @@ def _tanh_of(xp, input, square):
 def _gelu_tanh_piece(xp, input):
     out = _tanh_of(xp, input, input * input)
     out += 1
-    out *= input
     out *= 0.5
+    out *= input
     return out
 
 

@@ -29,6 +29,13 @@ def _relu(xp, input):
     return xp.maximum(input, ZERO.get(input.dtype, 0) if xp is np else 0)
 
 
+def _relu_into(input, out):
+    np.maximum(input, ZERO[input.dtype], out=out)
+
+
+_relu.into = _relu_into  # type: ignore[attr-defined]
+
+
 def _relu_slope(xp, grad, output):
     # a result of relu is positive, nan or zero
     return (

@@ -7,12 +7,16 @@ see no key at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from ...kernels.threads import split
+
 BLOCK = 2**16  # scores at a time
+_SCORE = 4.0  # nanoseconds of a score, with its part of the products
 ROWS = 256  # of a long matrix of scores at a time
 TAME = 16.0  # scores within +-16 need no shift: their exponentials and sums keep all their digits
 Index = tuple[slice, slice]
@@ -34,6 +38,18 @@ def heads(xp: Any, shape: tuple[int, ...]) -> Iterator[Index]:
     for b in range(many):
         for h in range(0, each, step):
             yield slice(b, b + 1), slice(h, h + step)
+
+
+def _each(xp: Any, shape: tuple[int, ...], run: Callable[[Index], None]) -> None:
+    """`run` of each piece of the heads, on several threads where there is much to do."""
+    parts = list(heads(xp, shape))
+
+    def some(start: int, stop: int) -> None:
+        for i in parts[start:stop]:
+            run(i)
+
+    work = prod(shape) * _SCORE if xp is np else 0
+    split(some, len(parts), work, 1)
 
 
 def pieces(xp: Any, rows: int, step: int) -> list[tuple[int, int]]:
@@ -89,7 +105,8 @@ def attend(
     scale = dtype.type(scale)
     if mask is not None:
         mask = xp.broadcast_to(mask, shape)
-    for i in heads(xp, shape):
+
+    def some(i: Index) -> None:
         q, k, v, result = query[i] * scale, key[i].swapaxes(-1, -2), value[i], out[i]
         for a, e, last, seen in parts:
             s = xp.matmul(q[..., a:e, :], k[..., :last])
@@ -99,6 +116,8 @@ def attend(
             result[..., a:e, :] = xp.matmul(s, v[..., :last, :])
             if keep:
                 weights[i][..., a:e, :last] = s
+
+    _each(xp, shape, some)
     return out, weights
 
 
@@ -110,7 +129,8 @@ def gradients(
     dq, dk, dv = xp.empty_like(query), xp.zeros_like(key), xp.zeros_like(value)
     scale = query.dtype.type(scale)
     cut, ones = pieces(xp, rows, ROWS // 4 if causal else ROWS), xp.ones((query.shape[-1], 1), query.dtype)
-    for i in heads(xp, weights.shape):
+
+    def some(i: Index) -> None:
         q, gi, w = query[i] * scale, g[i], weights[i]
         k, v, into_k, into_v = key[i], value[i].swapaxes(-1, -2), dk[i], dv[i]
         mean = xp.matmul(gi * out[i], ones)
@@ -124,4 +144,6 @@ def gradients(
             into_k[..., :last, :] += xp.matmul(d.swapaxes(-1, -2), q[..., a:e, :])
             d *= scale
             dq[i][..., a:e, :] = xp.matmul(d, k[..., :last, :])
+
+    _each(xp, weights.shape, some)
     return dq, dk, dv

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.casting import casting
+from ...base.dims import flag
 from ...base.modes import mode
 from ...core.base_ops import to_dtype
 from ...core.registry import FUNCTIONS, METHODS
@@ -97,12 +98,12 @@ def _check(q: Any, k: Any, v: Any, mask: Any, dropout_p: Any, causal: Any, scale
         raise errors.must_be_tensor(name, "attn_mask", 4, mask)
     for argument, given, kinds, expected in (
         ("dropout_p' (position 5)", dropout_p, (int, float), "float"),
-        ("is_causal'", causal, bool, "bool"),
         ("scale'", 0.0 if scale is None else scale, (int, float), "float"),
-        ("enable_gqa'", gqa, bool, "bool"),
     ):
         if not isinstance(given, kinds):
             raise TypeError(f"{name}(): argument '{argument} must be {expected}, not {type(given).__name__}")
+    flag(causal, name, "is_causal")
+    flag(gqa, name, "enable_gqa")
     a, b, c = q._data, k._data, v._data
     if not a.dtype == b.dtype == c.dtype:
         raise RuntimeError(

@@ -174,6 +174,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     stride = dims.sequence(stride, func, "stride", 4)
     padding = dims.sequence(padding, func, "padding", 5)
     dilation = dims.sequence(dilation, func, "dilation", 6)
+    transposed = dims.flag(transposed, func, "transposed", 7)
     output_padding = dims.sequence(output_padding, func, "output_padding", 8)
     groups = dims.whole(groups, func, "groups", 9)
     if transposed:

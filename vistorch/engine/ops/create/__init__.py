@@ -6,6 +6,8 @@ from . import (
     constants,
     data,
     fill,
+    gamma_draws,
+    gamma_gradients,
     like,
     multinomial,
     normal,

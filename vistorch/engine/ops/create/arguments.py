@@ -133,9 +133,15 @@ def check_bool(given: Any, name: str, argument: str = "requires_grad") -> None:
     flag(given, name, argument)
 
 
+def check_pinned(given: Any, name: str) -> None:
+    """Refuse a `pin_memory` that is neither a bool nor None."""
+    if given is not None:
+        check_bool(given, name, "pin_memory")
+
+
 def leaf(o: Tensor, requires_grad: Any, name: str) -> Tensor:
     """Let a fresh tensor require grad if that is asked for."""
-    if requires_grad is False:
+    if requires_grad is False or requires_grad is None:
         return o
     check_bool(requires_grad, name)
     if requires_grad:

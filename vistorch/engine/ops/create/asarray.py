@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
+from ...base.dims import flag
 from ...core.base_ops import clone_
 from ...core.graph import sync_rg
 from ...core.registry import public
@@ -17,7 +18,7 @@ from ...kernels.strides import extent, laid
 from ...memory.array_memory import check_array
 from ...memory.placement import place_of
 from ...methods.dlpack import from_dlpack
-from .arguments import allocate, check_bool, leaf, size_tuple
+from .arguments import allocate, check_bool, check_pinned, leaf, size_tuple
 from .constants import bare
 from .data import converted, copied, from_numpy, put
 from .numbers import as_scalar, fit
@@ -63,6 +64,8 @@ def asarray(
     place = None if device is None else place_of(device, "asarray")
     if requires_grad is not None:
         check_bool(requires_grad, "asarray")
+    if copy is not None:
+        copy = flag(copy, "asarray", "copy")
     found = _shared(obj, dt)
     if found is None:
         if copy is False:
@@ -149,6 +152,7 @@ def frombuffer(
         )
     if view.readonly:
         warnings.warn(READ_ONLY, UserWarning, stacklevel=2)
+    requires_grad = flag(requires_grad, "frombuffer", "requires_grad")
     return leaf(wrap(np.frombuffer(buffer, dt, count, offset)), requires_grad, "frombuffer")
 
 
@@ -196,6 +200,8 @@ def empty_strided(
         >>> vistorch.empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "empty_strided")
     shape = size_tuple(size, "empty_strided")
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "empty_strided")
     place = place_of(device, "empty_strided")
@@ -232,6 +238,8 @@ def new_empty_strided(
         >>> vistorch.ones(1).new_empty_strided((2, 3), (1, 2)).stride()
         (1, 2)
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "new_empty_strided")
     kind = self.dtype if dtype is None else dtype
     where = self._place.device if device is None else device
     return empty_strided(size, stride, dtype=kind, device=where, requires_grad=requires_grad)
@@ -264,6 +272,8 @@ def empty_permuted(
         >>> vistorch.empty_permuted((2, 3), (1, 0)).stride()
         (1, 2)
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "empty_permuted")
     shape = size_tuple(size, "empty_permuted")
     order = tuple(index(n) for n in physical_layout)
     if len(order) != len(shape):
@@ -311,6 +321,8 @@ def scalar_tensor(
         >>> vistorch.scalar_tensor(3)
         tensor(3.)
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "scalar_tensor")
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "scalar_tensor")
     place = place_of(device, "scalar_tensor")
     value = np.asarray(fit(as_scalar(s, "scalar_tensor", "s", 1), dt)).astype(dt)

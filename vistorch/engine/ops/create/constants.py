@@ -18,7 +18,17 @@ from ...core.registry import METHODS, expose, public
 from ...core.tensor import Tensor, new
 from ...core.views import aliased
 from ...memory.placement import CPU, place_of
-from .arguments import allocate, check_layout, formatted, leaf, require_floating, size_tuple, sizes, whole
+from .arguments import (
+    allocate,
+    check_layout,
+    check_pinned,
+    formatted,
+    leaf,
+    require_floating,
+    size_tuple,
+    sizes,
+    whole,
+)
 from .numbers import as_scalar, filled_type, fit
 
 
@@ -89,6 +99,8 @@ def _plain(name: str, value: Any, meaning: str, example: str) -> Any:
         requires_grad: bool = False,
         **named: Any,
     ) -> Tensor:
+        if pin_memory is not False:
+            check_pinned(pin_memory, name)
         form = named.pop("memory_format", None) if named and value is None else None
         shape = sizes(size, name, named)
         if out is not None:
@@ -175,6 +187,8 @@ def full(
         >>> vistorch.full((2,), 3), vistorch.full((2,), 3.5)
         (tensor([3, 3]), tensor([3.5000, 3.5000]))
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "full")
     shape = size_tuple(size, "full")
     value = as_scalar(fill_value, "full", "fill_value", 2)
     if out is not None:
@@ -201,6 +215,8 @@ def _new(name: str, shown: str) -> None:
         requires_grad: bool = False,
         **named: Any,
     ) -> Tensor:
+        if pin_memory is not False:
+            check_pinned(pin_memory, name)
         shape = sizes(size, name, named)
         check_layout(layout, name)
         dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, name)
@@ -262,6 +278,8 @@ def new_full(
         >>> vistorch.zeros(1, dtype=vistorch.int8).new_full((2,), 3)
         tensor([3, 3], dtype=vistorch.int8)
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "new_full")
     shape = size_tuple(size, "new_full")
     value = as_scalar(fill_value, "new_full", "fill_value", 2)
     check_layout(layout, "new_full")
@@ -303,6 +321,8 @@ def eye(
         tensor([[1., 0.],
                 [0., 1.]])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "eye")
     rows = whole(n, "eye", "n", 1)
     columns = rows if m is None else whole(m, "eye", "m", 2)
     for value, label in ((rows, "n"), (columns, "m")):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
+from ...base.dims import flag
 from ...base.events import listeners
 from ...base.modes import mode
 from ...base.numpy_warnings import without_warnings
@@ -68,6 +69,9 @@ def tensor(
         tensor([[1.0000, 2.5000],
                 [1.0000, 4.0000]])
     """
+    if pin_memory is not False or requires_grad is not False:
+        flag(pin_memory, "tensor", "pin_memory")
+        requires_grad = flag(requires_grad, "tensor", "requires_grad")
     dt = None if dtype is None else dtypes.as_np(dtype, "tensor")
     if data.__class__ is list:
         if device is None and requires_grad is False and dt is None:
@@ -108,7 +112,7 @@ def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Te
         check_array(data)
         place = place_of(device, name)
         with without_warnings():
-            a = np.array(data) if dt is None or dt == data.dtype else cast_array(data, dt)
+            a = dtypes.own(np.array(data)) if dt is None or dt == data.dtype else cast_array(data, dt)
         return leaf(wrap(put(a, place), place), requires_grad, name)
     if isinstance(data, np.generic) and not isinstance(data, (np.str_, np.bytes_)):
         own = dtypes.of(data.dtype).np
@@ -189,7 +193,7 @@ def from_numpy(a: Any, /) -> Tensor:
         _warn_read_only()
     if isinstance(a.base, ndarray) and a.dtype.kind != "V":  # the protocol has no name for bfloat16
         a = np.asarray(_Lent(a))
-    return views.expanded(wrap(np.asarray(a)))
+    return views.expanded(wrap(dtypes.own(np.asarray(a))))
 
 
 class _Lent:
@@ -254,6 +258,9 @@ def new_tensor(
     """
     if named:
         no_more("new_tensor", named, ("layout", "pin_memory"))
+        flag(named.get("pin_memory", False), "new_tensor", "pin_memory")
+    if requires_grad is not False:
+        requires_grad = flag(requires_grad, "new_tensor", "requires_grad")
     if isinstance(data, Tensor):
         warnings.warn(COPY_CONSTRUCT.format("tensor.new_tensor"), UserWarning, stacklevel=2)
     dt = self._data.dtype if dtype is None else dtypes.as_np(dtype, "new_tensor")

@@ -13,7 +13,7 @@ from ...base.layout import RANKS, axes_last, check_rank, contiguous_format, pres
 from ...core.registry import expose, public
 from ...core.tensor import Tensor
 from ...memory.placement import place_of
-from .arguments import allocate, check_format, check_layout, leaf
+from .arguments import allocate, check_format, check_layout, check_pinned, leaf
 from .constants import bare
 from .numbers import as_scalar, fit
 
@@ -72,6 +72,8 @@ def _like(name: str, value: Any, meaning: str, example: str) -> Any:
         requires_grad: bool = False,
         memory_format: Any = None,
     ) -> Tensor:
+        if pin_memory is not False:
+            check_pinned(pin_memory, name)
         if layout is not None:
             check_layout(layout, name)
         d, place = like(input, dtype, device, memory_format, name)
@@ -157,6 +159,8 @@ def full_like(
         >>> vistorch.full_like(vistorch.zeros(2), 2.5)
         tensor([2.5000, 2.5000])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "full_like")
     value = as_scalar(fill_value, "full_like", "fill_value", 2)
     check_layout(layout, "full_like")
     d, place = like(input, dtype, device, memory_format, "full_like")

@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...kernels import sampling, sampling_checks
 from ...memory.placement import place_of
 from ...random.generators import pick
-from .arguments import check_layout, invalid, leaf, size_tuple
+from .arguments import check_layout, check_pinned, invalid, leaf, size_tuple
 from .constants import bare, into
 from .data import put
 from .fill import NO_GRADIENT, zero
@@ -84,6 +84,8 @@ def normal(
         >>> vistorch.normal(vistorch.tensor([0.0, 100.0]), 1.0)
         tensor([ 1.5410, 99.7066])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "normal")
     tensors = tuple(t for t in (mean, std) if isinstance(t, Tensor))
     for value in (mean, std):
         if not isinstance(value, (Tensor, int, float, np.number)):
@@ -94,8 +96,9 @@ def normal(
                 "normal", (mean, std), {}, " * (float mean, float std, tuple of ints size, *, ...)\n"
             )
         return _by_numbers(mean, std, size, generator, out, (dtype, layout, device, requires_grad))
-    if size is not None:
-        raise invalid("normal", (mean, std, size), {}, " * (Tensor mean, Tensor std, *, ...)\n")
+    options = dtype, layout, device, requires_grad, pin_memory
+    if size is not None or options != (None, None, None, False, False):
+        raise invalid("normal", (mean, std, size), {}, " * (Tensor mean, Tensor std, *, generator, out)\n")
     place = tensors[0]._place
     if out is not None:
         out_argument.check_out("normal", out, tensors)

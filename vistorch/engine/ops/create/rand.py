@@ -16,7 +16,7 @@ from ...core.tensor import Tensor
 from ...kernels import sampling
 from ...memory.placement import CPU, place_of
 from ...random.generators import pick
-from .arguments import check_layout, leaf, sizes, too_large
+from .arguments import check_layout, check_pinned, leaf, sizes, too_large
 from .constants import bare, check_target, into
 from .data import put
 from .like import like
@@ -84,6 +84,8 @@ def _plain(name: str, draw: Any, meaning: str, shown: str) -> Any:
         pin_memory: bool = False,
         **named: Any,
     ) -> Tensor:
+        if pin_memory is not False:
+            check_pinned(pin_memory, name)
         shape = sizes(size, name, named)
         if out is not None:
             check_target(out, dtype, name)
@@ -140,6 +142,8 @@ def _like(name: str, draw: Any, meaning: str) -> Any:
         requires_grad: bool = False,
         memory_format: Any = None,
     ) -> Tensor:
+        if pin_memory is not False:
+            check_pinned(pin_memory, name)
         check_layout(layout, name)
         d, place = like(input, dtype, device, memory_format, name)
         d[...] = put(values_for(d, draw, pick(generator, place, name)), place)

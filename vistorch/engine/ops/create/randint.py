@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...kernels import sampling
 from ...memory.placement import place_of
 from ...random.generators import pick
-from .arguments import check_layout, invalid, leaf, no_more, size_tuple, too_large, whole
+from .arguments import check_layout, check_pinned, invalid, leaf, no_more, size_tuple, too_large, whole
 from .constants import bare, into
 from .data import put
 from .like import like
@@ -84,6 +84,8 @@ def randint(
         >>> vistorch.randint(10, (3,))
         tensor([4, 9, 3])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "randint")
     low, high, shape = _bounds(bounds, named, "randint")
     draw = _whole_numbers(low, high)
     if out is not None:
@@ -129,6 +131,8 @@ def randint_like(
         >>> vistorch.randint_like(vistorch.zeros(3), 1)
         tensor([0., 0., 0.])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "randint_like")
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("randint_like", "input", 1, input)
     if not bounds and "high" not in named:
@@ -170,6 +174,8 @@ def randperm(
         >>> vistorch.randperm(4)
         tensor([0, 1, 3, 2])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "randperm")
     n = whole(n, "randperm", "n", 1)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")

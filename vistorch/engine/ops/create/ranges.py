@@ -20,7 +20,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.views import aliased
 from ...memory.placement import place_of
-from .arguments import check_layout, invalid, leaf, made, require_floating
+from .arguments import check_layout, check_pinned, invalid, leaf, made, require_floating
 from .constants import bare, check_target, into
 from .data import put
 from .numbers import as_scalar, fit
@@ -184,6 +184,8 @@ def arange(
         >>> vistorch.arange(3), vistorch.arange(1, 2, 0.5)
         (tensor([0, 1, 2]), tensor([1.0000, 1.5000]))
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "arange")
     if len(bounds) == 1 and dtype is None and out is None and not named:
         n = bounds[0]
         if n.__class__ is int and 0 <= n < MANY and layout is None:
@@ -245,6 +247,8 @@ def range_(
         ...     vistorch.range(1, 3)
         tensor([1., 2., 3.])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "range_")
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
     warnings.warn(_RANGE_DEPRECATED, UserWarning, stacklevel=2)

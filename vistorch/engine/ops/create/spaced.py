@@ -16,7 +16,7 @@ from ...base.numpy_warnings import without_warnings
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...memory.placement import place_of
-from .arguments import check_layout, invalid, leaf, made
+from .arguments import check_layout, check_pinned, invalid, leaf, made
 from .constants import bare, check_target, into
 from .data import put
 from .numbers import fit
@@ -137,6 +137,8 @@ def linspace(
         >>> vistorch.linspace(0, 1, 5)
         tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "linspace")
     return _between_like(
         "linspace", (start, end, steps), (out, dtype, layout, device, requires_grad), _between
     )
@@ -175,6 +177,8 @@ def logspace(
         >>> vistorch.logspace(0, 2, 3)
         tensor([  1.,  10., 100.])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "logspace")
     if isinstance(base, complex) or not isinstance(base, (int, float, np.number)):
         raise invalid(
             "logspace", (start, end, steps), {"base": base}, " * (..., float base = 10.0, *, ...)\n"

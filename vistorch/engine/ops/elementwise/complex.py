@@ -154,7 +154,7 @@ def view_as_complex(input):
         raise RuntimeError("Input tensor must have one or more dimensions")
     if a.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    steps = [s // a.itemsize for s in a.strides]
+    steps = input.stride()
     if steps[-1] != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(s % 2 for s in steps[:-1]):

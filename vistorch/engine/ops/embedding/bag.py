@@ -15,8 +15,8 @@ from ...core.base_ops import to_dtype
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ..index.checks import reach
-from ..normalize import checks
-from ..normalize.standard import absent
+from ..norm import checks
+from ..norm.standard import absent
 from .rows import bag_max_row, bag_row
 from .table import WHOLE, spelled, typed
 
@@ -63,7 +63,9 @@ def embedding_bag(
     checks.tensor(_FUNC, "offsets", 3, offsets)
     checks.tensor(_FUNC, "per_sample_weights", 7, per_sample_weights, True)
     mode = dims.whole(mode, _FUNC, "mode", 5)
-    w, last = weight._data, bool(include_last_offset)
+    scale_grad_by_freq = dims.flag(scale_grad_by_freq, _FUNC, "scale_grad_by_freq", 4)
+    dims.flag(sparse, _FUNC, "sparse", 6)
+    w, last = weight._data, dims.flag(include_last_offset, _FUNC, "include_last_offset", 8)
     if not w.ndim and padding_idx is not None:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     padding = _padding(padding_idx, w.shape[0] if w.ndim else 0)
@@ -81,7 +83,7 @@ def embedding_bag(
     else:
         psw = absent(weight) if per_sample_weights is None else per_sample_weights
         o, best = (
-            bag_row(weight, psw, indices, bags, count, mode == _MEAN, padding, bool(scale_grad_by_freq)),
+            bag_row(weight, psw, indices, bags, count, mode == _MEAN, padding, scale_grad_by_freq),
             None,
         )
     short = padding < 0 and w.dtype != np.float64

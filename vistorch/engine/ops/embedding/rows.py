@@ -13,7 +13,7 @@ import numpy as np
 from ...core.op_factory import op
 from ...kernels.row_sums import added_rows
 from ..index.add_at import add_at
-from ..normalize.standard import there
+from ..norm.standard import there
 
 
 def _added(xp: Any, places: Any, values: Any, rows: int, taken: Any = None) -> Any:

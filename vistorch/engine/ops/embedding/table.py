@@ -18,7 +18,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
 from ..index.checks import reach
-from ..normalize import checks
+from ..norm import checks
 from .rows import embedding_row
 
 LONG, INT = np.dtype("i8"), np.dtype("i4")
@@ -63,6 +63,9 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         checks.tensor("embedding", "weight", 1, weight)
         checks.tensor("embedding", "indices", 2, indices)
         padding_idx = dims.whole(padding_idx, "embedding", "padding_idx", 3)
+    if scale_grad_by_freq is not False or sparse is not False:
+        scale_grad_by_freq = dims.flag(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
+        dims.flag(sparse, "embedding", "sparse", 5)
     w, i = weight._data, indices._data
     if w.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
@@ -72,7 +75,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         checks.same_place(weight, indices)
     if reach(i, w.shape[0], weight._place) is not None:
         raise IndexError("index out of range in self")
-    return embedding_row(weight, indices, padding_idx, bool(scale_grad_by_freq))
+    return embedding_row(weight, indices, padding_idx, scale_grad_by_freq)
 
 
 @public(method=False)

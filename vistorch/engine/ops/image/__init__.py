@@ -1,3 +1,3 @@
 """Interpolation, sampling along a grid, padding, pixel and channel shuffles."""
 
-from . import affine, pad, pad_checks, resample, sample, shuffle, upsample
+from . import affine, pad, pad_arguments, resample, sample, shuffle, upsample

@@ -67,6 +67,7 @@ def affine_grid_generator(theta, size, align_corners):
     if casting.on and (recast := casting.ask(affine_grid_generator, locals())):
         return recast[0]
     checks.tensors("affine_grid_generator", theta=theta)
+    align_corners = dims.flag(align_corners, "affine_grid_generator", "align_corners", 3)
     sizes = dims.sequence(size, "affine_grid_generator")
     if len(sizes) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")

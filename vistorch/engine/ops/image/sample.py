@@ -18,7 +18,7 @@ from ...core.tensor import Tensor
 from ...kernels.row_sums import added_rows
 from ..index.add_at import add_at
 from ..linalg import checks
-from . import places
+from . import grid_positions
 
 
 def _flat(xp: Any, index: Any, size: int) -> Any:
@@ -61,10 +61,10 @@ def _sample(xp, input, grid, mode, padding, align):
     size, turned = prod(sizes), tuple(sizes[::-1])
     rows = _spread(xp, input)
     out = xp.zeros((n, prod(shape), c), input.dtype)
-    at = places._place(xp, grid.reshape(n, prod(shape), len(sizes)), turned, mode, padding, align)
-    read = places._index(xp, at, turned, mode, padding, align)
+    at = grid_positions._place(xp, grid.reshape(n, prod(shape), len(sizes)), turned, mode, padding, align)
+    read = grid_positions._index(xp, at, turned, mode, padding, align)
     index = _flat(xp, read, size)
-    weight: Any = places._weights(xp, at, mode, (0,) * len(sizes))
+    weight: Any = grid_positions._weights(xp, at, mode, (0,) * len(sizes))
     for k in range(index.shape[-1]):
         part = xp.take(rows, index[..., k], 0)
         part *= weight[..., k, None]
@@ -94,7 +94,7 @@ def _grid_vjp(F: Any, g: Any, input: Any, grid: Any, out1: Any, mode: int, paddi
     g, at, orders = _parts(F, g, grid, shape, mode, padding, align)
     read = tuple(out1.shape)
     score = F.reshape(F.sum_to(g * F.points(input, out1), (*read, 1)), read)
-    out = F.reshape(places._of_place(F, score, at, mode, orders), tuple(grid.shape))
+    out = F.reshape(grid_positions._of_place(F, score, at, mode, orders), tuple(grid.shape))
     return out * F.grid_slope(grid, shape[:1:-1], mode, padding, align)
 
 
@@ -157,9 +157,7 @@ def _sampled(name: str, input: Any, grid: Any, mode: Any, padding: Any, align: A
     checks.tensors(name, input=input, grid=grid)
     mode = dims.whole(mode, name, "interpolation_mode", 3)
     padding = dims.whole(padding, name, "padding_mode", 4)
-    if not isinstance(align, bool):
-        kind = "NoneType" if align is None else type(align).__name__
-        raise TypeError(f"{name}(): argument 'align_corners' (position 5) must be bool, not {kind}")
+    align = dims.flag(align, name, "align_corners", 5)
     _check(input, grid, mode)
     return _ROWS[input._data.ndim - 2](input, grid, mode if mode in (1, 2) else 0, padding, align)[0]
 
@@ -216,7 +214,7 @@ def _check(x: Any, grid: Any, mode: int) -> None:
         raise RuntimeError(
             f"grid_sampler(): expected {wanted}D input and grid with same number of dimensions, {both}"
         )
-    if a.ndim == 5 and mode == places.BICUBIC:
+    if a.ndim == 5 and mode == grid_positions.BICUBIC:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if a.dtype.kind in "iubc":
         kernel = "grid_sampler_2d_cpu_kernel_impl" if a.ndim == 4 else "grid_sampler3d_cpu"

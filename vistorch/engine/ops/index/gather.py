@@ -165,6 +165,8 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     """
     if input.__class__ is not Tensor or index.__class__ is not Tensor:
         checks.tensors("gather", ("input", 1, input), ("index", 3, index))
+    if sparse_grad is not False:
+        dims.flag(sparse_grad, "gather", "sparse_grad")
     if out is not None:
         checks.check_out("gather", out, input, (input, index))
     dim = dims.one(dim, input._data.ndim, "gather", position=2)

@@ -1,8 +1,8 @@
 """Products, decompositions and Fourier transforms."""
 
 from . import (
-    added_batches,
     addmm,
+    baddbmm,
     bilinear,
     contract,
     determinant,
@@ -10,7 +10,7 @@ from . import (
     einsum,
     exponential,
     fft,
-    frequencies,
+    fftfreq,
     geometry,
     householder,
     legacy_norm,

@@ -21,9 +21,10 @@ from ...core.record import record
 from ...core.registry import public
 from ...core.tensor import Tensor, new
 from ...core.type_promotion import result_type
+from ...kernels.fast.matrices import dot
 from ...memory.placement import CPU
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 from .rows import col
 
 
@@ -43,12 +44,14 @@ def scaled(g: Any, factor: Any) -> Any:
     return g if factor == 1 else g * factor
 
 
-F4, F8, np_dot, np_add = np.dtype("f4"), np.dtype("f8"), np.dot, np.add
+F4, F8, np_add = np.dtype("f4"), np.dtype("f8"), np.add
 
 
 addmm_row = op(
     "addmm",
-    lambda xp, input, mat1, mat2, beta, alpha: total(xp.dot(mat1, mat2), input, beta, alpha),
+    lambda xp, input, mat1, mat2, beta, alpha: total(
+        (dot if xp is np else xp.dot)(mat1, mat2), input, beta, alpha
+    ),
     inputs="input mat1 mat2",
     formula={
         "input": r"\bar x = \beta\bar z",
@@ -142,10 +145,10 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     ):
         return _addmm(input, mat1, mat2, beta, alpha, out)
     try:
-        d = silently(np_dot, a, b)
+        d = silently(dot, a, b)
         silently(np_add, d, x, d)
     except RuntimeError as exc:
-        d = aside(exc, np_dot, a, b)
+        d = aside(exc, dot, a, b)
         aside(exc, np_add, d, x, d)
     o = new(Tensor)
     o._data = d

@@ -18,7 +18,7 @@ from ...core.tensor import Tensor
 from ..create.arguments import type_name
 from ..shape.rows import permute, reshape, unsafe_view, unsqueeze, view
 from . import checks
-from .into import ANY, CAST, CHAIN, TENSORDOT, Style, into
+from .out_types import ANY, CAST, CHAIN, TENSORDOT, Style, into
 from .products import mm
 
 trace_row = op(

@@ -13,7 +13,7 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 from .rows import col, is_complex, mH, mT
 
 

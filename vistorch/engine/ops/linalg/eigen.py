@@ -19,7 +19,7 @@ from ...core.graph import sync_rg
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, castable, into
+from .out_types import Style, castable, into
 from .rows import col, conj, diag, from_diag, is_complex, mH, refuse_phase, row
 
 

@@ -161,6 +161,7 @@ def cholesky_ex(input, *, upper=False, check_errors=False, out=None):
     checks.tensors("linalg_cholesky_ex", input=input)
     if out is not None:
         out_argument.check_outs("linalg_cholesky_ex", out, (input,))
+    check_errors = flag(check_errors, "linalg_cholesky_ex", "check_errors")
     name = ("linalg.cholesky:", "linalg.cholesky_ex:")
     results = _tried(input, lambda t: cholesky(t, upper=upper), _bad_minor, check_errors, name)
     return _delivered(return_types.linalg_cholesky_ex, results, out)
@@ -182,6 +183,8 @@ def solve_ex(A, B, *, left=True, check_errors=False, out=None):
         tensor([[2.]])
     """
     checks.tensors("linalg_solve_ex", A=A, B=B)
+    left = flag(left, "linalg_solve_ex", "left")
+    check_errors = flag(check_errors, "linalg_solve_ex", "check_errors")
     if out is not None:
         out_argument.check_outs("linalg_solve_ex", out, (A, B))
     name = ("linalg.solve:", "linalg.solve_ex:")

@@ -21,7 +21,7 @@ from ...core.tensor import Tensor
 from ...core.type_promotion import default_float
 from . import checks
 from .fft_rows import c2c, c2r, pad_end, r2c, to_complex
-from .into import COMPLEX_OUT, REAL_OUT, Style, into
+from .out_types import COMPLEX_OUT, REAL_OUT, Style, into
 
 
 def _input(name: str, t: Any, kind: str) -> Tensor:

@@ -15,7 +15,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ..reduce.norms import vector_norm_dims
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 
 cross_row = op(
     "linalg_cross",

@@ -17,7 +17,7 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 
 
 def _raw(xp, input):
@@ -189,6 +189,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     if casting.on and (recast := casting.ask(ormqr, locals())):
         return recast[0]
     checks.tensors("ormqr", input=input, tau=tau, other=other)
+    left, transpose = flag(left, "ormqr", "left", 4), flag(transpose, "ormqr", "transpose", 5)
     if out is not None:
         return into(out, _INTO, (input, tau, other), ormqr, input, tau, other, left, transpose)
     _check_ormqr(input, tau, other, -2 if left else -1)
@@ -196,7 +197,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     v = _directions(input, count)
     x = other if left else other.mH
     # Q C is H1 (H2 ... C): the last reflection comes first; C Q is (Q^H C^H)^H
-    backwards = flag(left, "ormqr", "left") is not flag(transpose, "ormqr", "transpose")
+    backwards = left is not transpose
     turned = tau if backwards else tau.conj()
     for i in reversed(range(count)) if backwards else range(count):
         x = _reflect(v, turned, i, x)

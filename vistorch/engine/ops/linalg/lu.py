@@ -198,6 +198,8 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
         tensor([2, 2], dtype=vistorch.int32)
     """
     checks.tensors("linalg_lu_factor_ex", A=A)
+    pivot = flag(pivot, "linalg_lu_factor_ex", "pivot")
+    check_errors = flag(check_errors, "linalg_lu_factor_ex", "check_errors")
     if out is not None:
         out_argument.check_outs("linalg_lu_factor_ex", out, (A,), 3)
     LU, pivots = lu_factor_row(_checked("vistorch.lu_factor", A, pivot))

@@ -16,9 +16,11 @@ from ...base.modes import inferring, mode
 from ...core.graph import UNTRACKED
 from ...core.record import record
 from ...core.tensor import Tensor, asarray, ndarray, new
+from ...kernels.fast import matrices
 from ...memory.placement import CPU
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
+_MANY = 1 << 10  # elements of the first matrix from which a product may be large
 
 
 def fast_path(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
@@ -31,7 +33,7 @@ def fast_path(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
         dot: the rule for two vectors, likewise.
     """
     for rule in (mm, mv, dot):
-        assert rule is None or rule.kernels[0] is np.dot, rule
+        assert rule is None or rule.kernels[0] in (np.dot, matrices.dot), rule
 
     def call(input, mat2, *, out=None):
         if casting.on and (recast := casting.ask(call, locals())):
@@ -61,7 +63,8 @@ def fast_path(rest: Callable, mm: Any, mv: Any = None, dot: Any = None) -> Any:
         ):
             return rest(input, mat2, out)
         try:
-            d = a.dot(b)  # needs no silence: numpy's dot never looks at the floating point flags
+            # needs no silence: numpy's dot never looks at the floating point flags
+            d = a.dot(b) if a.size < _MANY else matrices.dot(a, b)
         except ValueError:
             d = None
         if d is None:

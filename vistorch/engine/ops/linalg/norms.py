@@ -19,7 +19,7 @@ from ...core.tensor import Tensor
 from ..reduce.norms import vector_norm as _vector_norm
 from ..shape.rows import permute, unsqueeze
 from . import checks
-from .into import NORM, Style, into
+from .out_types import NORM, Style, into
 from .qr_svd import svdvals
 
 

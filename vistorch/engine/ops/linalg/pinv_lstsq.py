@@ -20,8 +20,8 @@ from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import number
 from ..shape.rows import squeeze_dim
 from . import checks
-from .into import castable, into
 from .norms import matrix_norm, norm_of_nothing
+from .out_types import castable, into
 from .qr_svd import svdvals
 from .rows import mH
 from .solve import inv

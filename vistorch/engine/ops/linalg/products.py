@@ -16,8 +16,8 @@ from ...core.registry import METHODS, expose, public
 from ...core.tensor import Tensor
 from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_view, unsqueeze
 from . import checks
-from .into import DOT, MV, Style, into
 from .matmul_fast import fast_path
+from .out_types import DOT, MV, Style, into
 from .rows import mT, squeeze_product
 from .vectors import dot, dot_row, mv, mv_row
 

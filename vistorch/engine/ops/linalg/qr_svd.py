@@ -17,7 +17,7 @@ from ...core.graph import sync_rg
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 from .rows import col, cols, diag, from_diag, half_upper, is_complex, mH, pad_cols, refuse_phase, row
 
 

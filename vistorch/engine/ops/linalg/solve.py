@@ -17,7 +17,7 @@ from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, castable, into
+from .out_types import Style, castable, into
 from .rows import col, mH, mT
 
 
@@ -170,6 +170,7 @@ def solve(A, B, *, left=True, out=None):
     checks.tensors("linalg_solve", A=A, B=B)
     if out is not None:
         return into(out, Style("_linalg_solve_ex"), (A, B), lambda: solve(A, B, left=left))
+    left = flag(left, "linalg_solve", "left")
     name = "linalg.solve"
     checks.same_place(name, A, B)
     if A._data.dtype.kind in "biu":
@@ -202,7 +203,7 @@ def solve(A, B, *, left=True, out=None):
     if said is not None:
         raise RuntimeError(said)
     checks.floating(name, A, "lu_cpu")
-    return solve_row(A, B, flag(left, "linalg_solve", "left"), vector)
+    return solve_row(A, B, left, vector)
 
 
 def cholesky(input, *, upper=False, out=None):

@@ -94,6 +94,8 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
     checks.tensors("linalg_lu_solve", LU=LU, pivots=pivots, B=B)
     if out is not None:
         out_argument.check_out("linalg_lu_solve", out, (LU, B))
+    left = flag(left, "linalg_lu_solve", "left")
+    adjoint = flag(adjoint, "linalg_lu_solve", "adjoint")
     name = "linalg.lu_solve"
     checks.same_place(name, LU, pivots, B)
     a, p, b = LU._data, pivots._data, B._data
@@ -133,9 +135,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
                 f"Pivots given to lu_solve must all be {words}. Did you properly pass the result of lu_factor?"
             )
     checks.floating("vistorch.linalg.lu_solve", LU, "linalg.lu_solve_cpu")
-    o = lu_solve_row(
-        LU, pivots, B, flag(left, "linalg_lu_solve", "left"), flag(adjoint, "linalg_lu_solve", "adjoint")
-    )
+    o = lu_solve_row(LU, pivots, B, left, adjoint)
     if out is None:
         return o
     if out._data.dtype != a.dtype:

@@ -12,7 +12,7 @@ from ...core.op_factory import op
 from ...core.registry import METHODS
 from ...core.tensor import Tensor
 from . import checks
-from .into import Style, into
+from .out_types import Style, into
 from .rows import mT
 
 
@@ -93,6 +93,9 @@ def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=Non
             (input, B),
             lambda: solve_triangular(input, B, **again),
         )
+    upper = flag(upper, "linalg_solve_triangular", "upper")
+    left = flag(left, "linalg_solve_triangular", "left")
+    unitriangular = flag(unitriangular, "linalg_solve_triangular", "unitriangular")
     name = "linalg.solve_triangular"
     checks.same_place(name, input, B)
     checks.square(name, input)
@@ -109,13 +112,7 @@ def solve_triangular(input, B, *, upper, left=True, unitriangular=False, out=Non
     if dt.kind not in "fc" or dt in checks.HALVES:
         raise checks.not_implemented("triangular_solve_cpu", input)
     checks.same_scalar(input, B)
-    return solve_triangular_row(
-        input,
-        B,
-        flag(upper, "linalg_solve_triangular", "upper"),
-        flag(left, "linalg_solve_triangular", "left"),
-        flag(unitriangular, "linalg_solve_triangular", "unitriangular"),
-    )
+    return solve_triangular_row(input, B, upper, left, unitriangular)
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1) -> Tensor:

@@ -14,7 +14,7 @@ from ...base.dims import flag
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from . import checks
-from .into import castable, into
+from .out_types import castable, into
 from .solve import inv, solve
 
 

@@ -12,7 +12,7 @@ from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ..shape.rows import unsqueeze
 from . import checks
-from .into import DOT, MV, TENSORDOT, Style, into
+from .out_types import DOT, MV, TENSORDOT, Style, into
 from .rows import col, conj
 
 mv_row = op(

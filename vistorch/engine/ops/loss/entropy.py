@@ -167,6 +167,7 @@ def kl_div(input, target, reduction=0, *, log_target=False):
         return recast[0]
     tensors("kl_div", input=input, target=target)
     reduction = whole("kl_div", "reduction", 3, reduction)
+    log_target = dims.flag(log_target, "kl_div", "log_target")
     if any(t._data.dtype.kind == "c" for t in (input, target)):
         raise RuntimeError("kl_div: Complex inputs not supported.")
     for t in (input, target):

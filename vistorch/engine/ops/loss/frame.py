@@ -101,13 +101,6 @@ def real(name: str, label: str, position: int, value: Any, kind: str = "float") 
     return found if kind == "Number" else float(found)
 
 
-def flag(name: str, label: str, position: int, value: Any) -> None:
-    """A bool argument."""
-    if not isinstance(value, bool):
-        given = "NoneType" if value is None else errors.type_name(value)
-        raise TypeError(f"{name}(): argument '{label}' (position {position}) must be bool, not {given}")
-
-
 def no_gradient(name: str, label: str, t: Tensor) -> None:
     """Refuse an operand that PyTorch has no derivative for."""
     if mode.on and sync_rg(t):

@@ -9,11 +9,12 @@ import math
 
 from ...base import errors
 from ...base.casting import casting
+from ...base.dims import flag
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ..elementwise.choose import where
 from ..elementwise.clamp import clamp_min, minimum
-from .frame import finished, flag, real, tensors, whole
+from .frame import finished, real, tensors, whole
 
 full_like, zeros_like = FUNCTIONS["full_like"], FUNCTIONS["zeros_like"]
 
@@ -155,7 +156,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
         real(name, label, at + 4, value)
         for at, (label, value) in enumerate((("margin", margin), ("p", p), ("eps", eps)))
     )
-    flag(name, "swap", 7, swap)
+    swap = flag(swap, name, "swap", 7)
     reduction = whole(name, "reduction", 8, reduction)
     check_dims(anchor, positive, negative)
     near, far = pair_distance(anchor, positive, p, eps), pair_distance(anchor, negative, p, eps)
@@ -186,8 +187,8 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
         return recast[0]
     name = "poisson_nll_loss"
     tensors(name, input=input, target=target)
-    flag(name, "log_input", 3, log_input)
-    flag(name, "full", 4, full)
+    log_input = flag(log_input, name, "log_input", 3)
+    full = flag(full, name, "full", 4)
     eps, reduction = real(name, "eps", 5, eps), whole(name, "reduction", 6, reduction)
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:

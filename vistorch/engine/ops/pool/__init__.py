@@ -1,3 +1,3 @@
 """Pooling: maxima and means over windows, and the way back from indices."""
 
-from . import adaptive, averages, maxima, unpool
+from . import adaptive, avg_pool, max_pool, unpool

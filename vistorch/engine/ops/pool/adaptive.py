@@ -12,8 +12,8 @@ from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ..shape import rows
 from . import sizes
-from .average import ADAPTIVE_AVG
-from .maximum import ADAPTIVE_MAX
+from .avg_pool_rows import ADAPTIVE_AVG
+from .max_pool_rows import ADAPTIVE_MAX
 
 
 def with_default(output_size: Any, shape: tuple) -> Any:

@@ -66,14 +66,6 @@ def several(value: Any, count: int, func: str, name: str, position: int) -> tupl
     return found * count if len(found) == 1 else found
 
 
-def flag(value: Any, func: str, name: str, position: int) -> bool:
-    """A bool argument."""
-    if value is True or value is False:
-        return value
-    kind = "NoneType" if value is None else type(value).__name__
-    raise TypeError(f"{func}(): argument '{name}' (position {position}) must be bool, not {kind}")
-
-
 def tensor(value: Any, func: str, name: str = "input", position: int = 1) -> Any:
     """The array of an argument that must be a Tensor."""
     if not isinstance(value, Tensor):

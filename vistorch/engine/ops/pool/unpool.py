@@ -15,7 +15,7 @@ from ...base import dims, dtypes, errors
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from . import sizes
-from .chosen import flat, lowest
+from .max_index import flat, lowest
 
 
 def _unpool(xp, input, index, made):

@@ -2,7 +2,6 @@
 
 from . import (
     any_all,
-    chosen,
     counting,
     covariance,
     differences,
@@ -15,6 +14,7 @@ from . import (
     quantiles,
     renorm,
     scans,
+    select_gradient,
     std_var,
     sums,
 )

@@ -15,7 +15,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...kernels import counting, search
-from .edges import bin_edges
+from .bin_edges import bin_edges
 from .frame import axis_of, missing, spelled, tensor
 
 

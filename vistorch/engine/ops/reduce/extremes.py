@@ -17,9 +17,9 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ...kernels import order, totals
-from .chosen import selected
-from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, tensor
+from .frame import MISSING, axes_of, axis_of, back, keeps_dim, label, missing, numpy_names, same_type, tensor
 from .full_reduction import whole
+from .select_gradient import selected
 
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
@@ -161,6 +161,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
                 f"{errors.type_name(keepdim)}): keepdim goes with a dim, not with a second tensor"
             )
         return FUNCTIONS[pointwise](input, dim, out=out)
+    keepdim = keepdim is not MISSING and keeps_dim(keepdim, name, dim)
     if dim is MISSING:
         if a.dtype.kind == "c":
             raise missing(f"{name}_all", a.dtype)
@@ -177,9 +178,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
         raise RuntimeError(f"{name}(): does not support complex input")
     not_empty(name, a.shape, (axis,))
     kind = return_types.max if name == "max" else return_types.min
-    return named(
-        name, kind, input, out, along, axis, keepdim is not MISSING and flag(keepdim, name, "keepdim")
-    )
+    return named(name, kind, input, out, along, axis, keepdim)
 
 
 def named(name: str, kind: Any, input: Tensor, out: Any, prim: Any, *constants: Any) -> Any:
@@ -213,7 +212,7 @@ def max(input, dim=MISSING, keepdim=MISSING, *, out=None, **names):
         >>> vistorch.tensor([1, 3, 2]).max(0).indices
         tensor(1)
     """
-    if dim is MISSING and out is None and not names:
+    if dim is MISSING and keepdim is MISSING and out is None and not names:
         try:
             a = input._data
             if a.size and a.dtype.kind != "c":
@@ -244,7 +243,7 @@ def min(input, dim=MISSING, keepdim=MISSING, *, out=None, **names):
         >>> vistorch.tensor([3, 1, 2]).min(0).indices
         tensor(1)
     """
-    if dim is MISSING and out is None and not names:
+    if dim is MISSING and keepdim is MISSING and out is None and not names:
         try:
             a = input._data
             if a.size and a.dtype.kind != "c":

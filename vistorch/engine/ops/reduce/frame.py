@@ -73,6 +73,17 @@ def numpy_names(name: str, given: dict, dim: Any, keepdim: Any = False) -> tuple
     return dim, keepdim
 
 
+def keeps_dim(keepdim: Any, name: str, dim: Any) -> bool:
+    """A `keepdim` that was given, as a bool; without a dim there is none to keep."""
+    keepdim = _dims.flag(keepdim, name, "keepdim")
+    if dim is MISSING:
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments - got (Tensor, keepdim=bool): keepdim goes "
+            "with a dim"
+        )
+    return keepdim
+
+
 def tensor(name: str, input: Any) -> Any:
     """The array of a Tensor argument; PyTorch's TypeError for anything else."""
     if not isinstance(input, Tensor):

@@ -13,8 +13,8 @@ from ...core.op_factory import HALVES, op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import number
+from .bin_edges import bin_edges
 from .counting import _refusing
-from .edges import bin_edges
 from .frame import missing, spelled, tensor
 
 

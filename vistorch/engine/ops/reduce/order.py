@@ -15,9 +15,9 @@ from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import public
 from ...kernels import order
-from .chosen import selected
 from .extremes import named, not_empty
-from .frame import MISSING, axis_of, label, missing, numpy_names, same_type, tensor
+from .frame import MISSING, axis_of, keeps_dim, label, missing, numpy_names, same_type, tensor
+from .select_gradient import selected
 
 _PLACED = r"\bar x_{\mathrm{index}_k} = \bar y_k"
 
@@ -312,6 +312,8 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
         dim, keepdim = numpy_names(name, names, dim, keepdim)
     a = tensor(name, input)
     plain = name == "median"
+    if keepdim is not False:
+        keepdim = keeps_dim(keepdim, name, dim)
     if dim is MISSING:
         if a.dtype.kind in "bc":
             raise missing("median_cpu", a.dtype)
@@ -322,7 +324,7 @@ def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict
         raise missing("median_out", a.dtype)
     kind = return_types.median if plain else return_types.nanmedian
     prim = median_dim if plain else nanmedian_dim
-    return _delivered(name, kind, input, out, _median_out, prim, axis, flag(keepdim, name, "keepdim"))
+    return _delivered(name, kind, input, out, _median_out, prim, axis, keepdim)
 
 
 @public()

@@ -20,7 +20,20 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
 from ...kernels import totals
-from .frame import MISSING, axes_of, axis_of, back, label, missing, numpy_names, same_type, size_of, tensor
+from ...kernels.strides import expand
+from .frame import (
+    MISSING,
+    axes_of,
+    axis_of,
+    back,
+    keeps_dim,
+    label,
+    missing,
+    numpy_names,
+    same_type,
+    size_of,
+    tensor,
+)
 from .full_reduction import whole
 
 _SMALL = 4096
@@ -30,7 +43,7 @@ _add: Any = np.add.reduce
 def _spread_all(xp, input, shape):
     n = _prod(shape)
     if n > _SMALL:
-        return xp.broadcast_to(input, shape)
+        return expand(xp, input, shape)
     # filled, not broadcast: cheaper when small, and a leaf can keep it as it is
     out = xp.empty(shape, input.dtype)
     out.fill(input)
@@ -224,7 +237,7 @@ def sum(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
         >>> vistorch.tensor([[1, 2], [3, 4]]).sum(0)
         tensor([4, 6])
     """
-    if dim is MISSING and dtype is None and out is None and not names:
+    if dim is MISSING and keepdim is False and dtype is None and out is None and not names:
         try:
             return sum_all(input)
         except AttributeError:
@@ -235,12 +248,12 @@ def sum(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     elif dim.__class__ is int and dtype is None and out is None and isinstance(input, Tensor):
         return sum_dims(input, axes_of(input, dim, "sum"), flag(keepdim, "sum", "keepdim"))
     tensor("sum", input)
-    if keepdim is not False and keepdim is not True:
-        keepdim = flag(keepdim, "sum", "keepdim")
+    if keepdim is not False:
+        keepdim = keeps_dim(keepdim, "sum", dim)
     if out is not None:
         out_argument.check_out("sum", out, (input,))
     x = typed("sum", input, dtype, out)
-    o = sum_all(x) if dim is MISSING and not keepdim else sum_dims(x, axes_of(input, dim, "sum"), keepdim)
+    o = sum_all(x) if dim is MISSING else sum_dims(x, axes_of(input, dim, "sum"), keepdim)
     o = _as_asked(o, dtype, out)
     return o if out is None else out_argument.deliver(out, o)
 
@@ -311,7 +324,7 @@ def mean(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
         >>> vistorch.tensor([1.0, 2.0, 6.0]).mean()
         tensor(3.)
     """
-    if dim is MISSING and dtype is None and out is None and not names:
+    if dim is MISSING and keepdim is False and dtype is None and out is None and not names:
         try:
             if input._data.dtype in FLOATS:
                 return mean_all(input)
@@ -321,8 +334,8 @@ def mean(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if names:
         dim, keepdim = numpy_names("mean", names, dim, keepdim)
     a = tensor("mean", input)
-    if keepdim is not False and keepdim is not True:
-        keepdim = flag(keepdim, "mean", "keepdim")
+    if keepdim is not False:
+        keepdim = keeps_dim(keepdim, "mean", dim)
     if dtype is not None and not floating(dtypes.as_np(dtype, "mean")):
         raise _no_mean("Optional", dtypes.as_np(dtype))
     if dtype is None and not floating(a.dtype):
@@ -336,7 +349,7 @@ def mean(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
             )
     x = typed("mean", input, dtype, out)
     out_argument.check_cast(np.dtype("f4"), x._data.dtype)
-    o = mean_all(x) if dim is MISSING and not keepdim else mean_dims(x, axes_of(input, dim, "mean"), keepdim)
+    o = mean_all(x) if dim is MISSING else mean_dims(x, axes_of(input, dim, "mean"), keepdim)
     return o if out is None else out_argument.deliver(out, o)
 
 
@@ -396,8 +409,8 @@ def prod(input, dim=MISSING, keepdim=False, *, dtype=None, out=None, **names):
     if names:
         dim, keepdim = numpy_names("prod", names, dim, keepdim)
     tensor("prod", input)
-    if keepdim is not False and keepdim is not True:
-        keepdim = flag(keepdim, "prod", "keepdim")
+    if keepdim is not False:
+        keepdim = keeps_dim(keepdim, "prod", dim)
     if out is not None:
         out_argument.check_out("prod", out, (input,))
     x = typed("prod", input, dtype, out)

@@ -17,6 +17,7 @@ from ...core.base_ops import expand
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...memory.placement import place_of
+from ..create.arguments import check_pinned
 from . import rows
 from .expand import each_tensor
 from .join import stack_row
@@ -191,6 +192,9 @@ def tril_indices(
         tensor([[0, 1, 1],
                 [0, 0, 1]])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "tril_indices")
+    flag(requires_grad is not None and requires_grad, "tril_indices", "requires_grad")
     return _indices("tril_indices", row, col, offset, dtype, device, False)
 
 
@@ -224,6 +228,9 @@ def triu_indices(
         tensor([[0, 0, 1],
                 [0, 1, 1]])
     """
+    if pin_memory is not False:
+        check_pinned(pin_memory, "triu_indices")
+    flag(requires_grad is not None and requires_grad, "triu_indices", "requires_grad")
     return _indices("triu_indices", row, col, offset, dtype, device, True)
 
 

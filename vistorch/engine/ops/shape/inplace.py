@@ -51,7 +51,7 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
     v.n += 1
     seen = v.n if v is not UNTRACKED else 0
     origin, made = x._view, o._view
-    if origin is not None:
+    if origin is not None and origin.steps:
         x._view = type(origin)(made.base, made.steps, seen, origin.meta)
         if origin.hidden:
             x._view.root = origin.root  # type: ignore[union-attr]

@@ -65,6 +65,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         >>> vistorch.zeros(2).copy_(vistorch.tensor([1, 2]))
         tensor([1., 2.])
     """
+    if non_blocking is not False:
+        dims.flag(non_blocking, "copy_", "non_blocking", 2)
     if other.__class__ is Tensor and not (mode.on and (sync_rg(self) or sync_rg(other))):
         d, s = self._data, other._data
         if d.shape == s.shape and d.dtype is s.dtype and self._place is other._place:
@@ -92,7 +94,11 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             other = rows.select(other, 0, 0)
             s = other._data
     if views.aliased(d):
-        if other is not self:
+        if other is not self and (
+            not views.same_elements(self, other)
+            or d.dtype != s.dtype
+            or (mode.on and (sync_rg(self) or sync_rg(other)))
+        ):
             raise RuntimeError(errors.WRITE_ALIASED)
         views.before_write(self, bool(mode.on) and sync_rg(self))  # no element changes, nor does the history
         if (ver := version(self)) is not UNTRACKED:

@@ -16,7 +16,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import REC
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
-from ..image.pad_checks import MODES, bordered, constant
+from ..image.pad_arguments import MODES, bordered, constant
 from ..linalg import checks
 from ..linalg.fft_rows import c2c, c2r, r2c, to_complex
 
@@ -120,10 +120,10 @@ def stft(
             raise TypeError(
                 f"stft() received an invalid combination of arguments - {name}={type(value).__name__}"
             )
-    if return_complex is not None and not isinstance(return_complex, (bool, int)):
-        raise TypeError(
-            f"stft() received an invalid combination of arguments - return_complex={type(return_complex).__name__}"
-        )
+    normalized = flag(normalized, "stft", "normalized")
+    onesided = None if onesided is None else flag(onesided, "stft", "onesided")
+    return_complex = None if return_complex is None else flag(return_complex, "stft", "return_complex")
+    align_to_window = None if align_to_window is None else flag(align_to_window, "stft", "align_to_window")
     x: Any = input
     if center:
         if align_to_window is not None:
@@ -265,8 +265,8 @@ def istft(
         hop_length=hop,
         win_length=wide,
         center=flag(center, "istft", "center"),
-        normalized=bool(normalized),
-        onesided=onesided,
+        normalized=flag(normalized, "istft", "normalized"),
+        onesided=None if onesided is None else flag(onesided, "istft", "onesided"),
         length=length,
         return_complex=flag(return_complex, "istft", "return_complex"),
     )

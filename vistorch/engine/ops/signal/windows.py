@@ -18,7 +18,7 @@ from ...core.op_factory import HALVES
 from ...core.registry import expose
 from ...kernels.special import i0
 from ...memory.placement import place_of
-from ..create.arguments import check_layout, invalid, leaf
+from ..create.arguments import check_layout, check_pinned, invalid, leaf
 from ..create.constants import bare
 from ..create.data import put
 from ..elementwise.dtype_checks import C_NAMES
@@ -65,6 +65,8 @@ def _window(name: str, values: Any, takes: dict[str, float], meaning: str, examp
         requires_grad=False,
         **named,
     ):
+        if pin_memory is not False:
+            check_pinned(pin_memory, name)
         given = dict(zip(takes, more, strict=False))
         if len(more) > len(takes) or not set(named) <= set(takes) - set(given):
             raise invalid(

@@ -3,4 +3,4 @@
 Invariant: everything here is `vistorch.amp`'s, with the kind of device filled in.
 """
 
-from .older import *
+from .deprecated import *

@@ -9,7 +9,6 @@ Invariant: a thread that starts a process here holds no lock of ours while user 
 
 from __future__ import annotations
 
-import ctypes
 import io
 import multiprocessing
 import os
@@ -23,6 +22,8 @@ from typing import Any
 
 import vistorch
 
+from ....engine.kernels import threads
+
 # What the usual numerical libraries ask, once, when they are loaded.
 THREADS = (
     "OMP_NUM_THREADS",
@@ -31,12 +32,6 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
     "NUMBA_NUM_THREADS",
-)
-SETTERS = (
-    "scipy_openblas_set_num_threads64_",
-    "scipy_openblas_set_num_threads",
-    "openblas_set_num_threads64_",
-    "openblas_set_num_threads",
 )
 _lock = threading.Lock()
 _servers: dict[int, Any] = {}  # by the process that started it: a forked child must not wait for its parent's
@@ -79,19 +74,9 @@ def ignore_interrupts() -> None:
 
 
 def one_thread_here() -> None:
-    """Set the libraries that are loaded already to one thread."""
+    """Compute with one thread, in the libraries that are loaded already too."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-            paths = {line.split(maxsplit=5)[-1].rstrip("\n") for line in maps if "openblas" in line}
-    except OSError:
-        return
-    for path in paths:
-        library = ctypes.CDLL(path)
-        for name in SETTERS:
-            if hasattr(library, name):
-                getattr(library, name)(1)
-                break
+    threads.set_count(1)
 
 
 def has_server() -> bool:

@@ -1,0 +1,273 @@
+"""The number of threads: who sets it, that results do not depend on it, and that forked children do not wait."""
+
+import os
+import subprocess
+import sys
+import threading
+from math import prod
+
+import numpy as np
+import pytest
+
+import vistorch as L
+from vistorch.engine.core import pointwise
+from vistorch.engine.core.registry import FUNCTIONS
+from vistorch.engine.kernels import threads
+from vistorch.engine.kernels.fast import spread
+from vistorch.engine.kernels.fast.switch import onednn
+
+there = pytest.mark.skipif(not onednn.available(), reason=f"needs oneDNN: {onednn.why}")
+linux = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs oneDNN: no fork here")
+
+
+@pytest.fixture
+def many():
+    """Set the number of threads, and put it back."""
+    before, asked = L.get_num_threads(), threads.state.asked
+    yield L.set_num_threads
+    L.set_num_threads(before)
+    threads.state.asked = asked
+
+
+def python(code, **environment):
+    env = {k: v for k, v in os.environ.items() if k not in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, env={**env, **environment}
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.split()
+
+
+def test_the_environment_decides_first_and_then_the_cores():
+    asks = "import vistorch; print(vistorch.get_num_threads())"
+    assert python(asks, OMP_NUM_THREADS="3") == ["3"]
+    assert python(asks, OMP_NUM_THREADS="2,1") == ["2"]
+    for odd in ("", "0", "many"):
+        (found,) = python(asks, OMP_NUM_THREADS=odd)
+        assert 1 <= int(found) <= (os.cpu_count() or 1)
+
+
+def test_set_num_threads_reaches_blas(many):
+    with L.backends.mkldnn.flags(enabled=False):
+        many(2)
+        assert set(threads.blas_counts()) <= {2}
+        many(1)
+        assert set(threads.blas_counts()) <= {1}
+
+
+@there
+def test_blas_leaves_the_threads_to_onednn_and_gets_them_for_what_that_does_not_do(many):
+    many(3)
+    assert onednn.ready()
+    assert set(threads.blas_counts()) <= {1}
+    with threads.blas():
+        assert set(threads.blas_counts()) <= {3}
+    assert set(threads.blas_counts()) <= {1}
+    with L.backends.mkldnn.flags(enabled=False):
+        assert set(threads.blas_counts()) <= {3}
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.0, True, "2", None])
+def test_a_number_of_threads_that_is_none(number):
+    before = L.get_num_threads()
+    with pytest.raises(RuntimeError, match="set_num_threads expects a"):
+        L.set_num_threads(number)
+    assert L.get_num_threads() == before
+
+
+# ---- results -------------------------------------------------------------------------------------------------------
+N = spread.BIG + 12345
+
+
+def large(seed=0, n=N):
+    return L.tensor(np.random.default_rng(seed).standard_normal(n).astype("f4"))
+
+
+F = L.nn.functional
+
+
+def shaped(*shape, seed=0):
+    return large(seed, prod(shape)).view(shape)
+
+
+RESULTS = {
+    "add": lambda: large() + large(1),
+    "add a number": lambda: large() * 3 + 1,
+    "add a row": lambda: shaped(1 << 15, 64) + large(1, 64),
+    "compare": lambda: large() > large(1),
+    "exp": lambda: large().exp(),
+    "tanh of doubles": lambda: large().double().tanh(),
+    "relu": lambda: large().relu(),
+    "gelu": lambda: F.gelu(large()),
+    "erf": lambda: large().erf(),
+    "sum": lambda: large().sum(),
+    "sum of rows": lambda: shaped(1 << 12, 512).sum(1),
+    "softmax": lambda: shaped(1 << 12, 512).softmax(1),
+    "product": lambda: shaped(512, 512) @ shaped(512, 512, seed=1),
+    "batch norm": lambda: F.batch_norm(shaped(8, 64, 64, 64), None, None, training=True),
+    "layer norm": lambda: F.layer_norm(shaped(1 << 12, 512), (512,)),
+    "convolution": lambda: F.conv2d(shaped(4, 16, 32, 32), shaped(16, 16, 3, 3)),
+    "attention": lambda: F.scaled_dot_product_attention(*[shaped(4, 8, 128, 32, seed=i) for i in range(3)]),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_the_same_bits_for_any_number(many, name):
+    many(1)
+    want = RESULTS[name]().numpy()
+    for number in (2, 3):
+        many(number)
+        np.testing.assert_array_equal(RESULTS[name]().numpy(), want)
+
+
+POINTWISE = sorted(
+    name for name, fn in FUNCTIONS.items() if hasattr(fn, "plain_types") and not name.endswith("_")
+)
+
+
+@pytest.mark.parametrize("name", POINTWISE)
+def test_elementwise_ops_in_blocks_are_those_in_one_piece(many, monkeypatch, name):
+    """At sizes that end within a block, and with values of all magnitudes."""
+    fn = FUNCTIONS[name]
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(40_001) * 10.0 ** rng.integers(-4, 3, 40_001)
+    for kind in (L.float32, L.float64):
+        a = L.tensor(x).to(kind)
+        arguments = (a, a.flip(0)) if hasattr(fn, "takes") else (a,)
+        try:
+            many(1)
+            want = fn(*arguments)
+        except (RuntimeError, TypeError, NotImplementedError):
+            continue  # not of floats
+        for module in (spread, pointwise):
+            monkeypatch.setattr(module, "BIG", 1 << 12)
+        monkeypatch.setattr(spread, "_BLOCK", 1 << 13)
+        monkeypatch.setattr(threads, "LEAST", 1)
+        many(3)
+        found = fn(*arguments)
+        monkeypatch.undo()
+        np.testing.assert_array_equal(found.numpy(), want.numpy())
+
+
+def trained(steps=2):
+    L.manual_seed(0)
+    net = L.nn.Sequential(
+        L.nn.Conv2d(3, 32, 3), L.nn.Flatten(), L.nn.LayerNorm(28800), L.nn.Linear(28800, 64)
+    )
+    opt = L.optim.AdamW(net.parameters(), lr=1e-3)
+    x = L.randn(8, 3, 32, 32)
+    for _ in range(steps):
+        opt.zero_grad()
+        net(x).square().sum().backward()
+        opt.step()
+    return [p.detach().numpy().copy() for p in net.parameters()]
+
+
+def test_deterministic_algorithms_make_training_the_same_for_any_number(many):
+    L.use_deterministic_algorithms(True)
+    try:
+        many(1)
+        want = trained()
+        many(3)
+        for a, b in zip(trained(), want, strict=True):
+            np.testing.assert_array_equal(a, b)
+    finally:
+        L.use_deterministic_algorithms(False)
+
+
+# ---- the pool ------------------------------------------------------------------------------------------------------
+def test_an_error_in_a_block_is_raised_and_the_pool_goes_on():
+    pool = threads.Pool()
+
+    def fails():
+        raise ValueError("of a block")
+
+    seen = []
+    with pytest.raises(ValueError, match="of a block"):
+        pool.run([lambda: seen.append(1), fails, lambda: seen.append(2)], 3)
+    pool.run([lambda: seen.append(3)] * 4, 3)
+    assert sorted(seen) == [1, 2, 3, 3, 3, 3]
+
+
+def test_blocks_within_blocks_and_from_several_threads():
+    pool, done = threads.Pool(), []
+
+    def inner():
+        pool.run([lambda: done.append(1)] * 3, 3)
+
+    def outer():
+        for _ in range(20):
+            pool.run([inner] * 3, 3)
+
+    users = [threading.Thread(target=outer) for _ in range(4)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join(60)
+        assert not user.is_alive()
+    assert len(done) == 4 * 20 * 9
+
+
+# ---- fork ----------------------------------------------------------------------------------------------------------
+FORK = """
+import os, sys, time
+import numpy as np, vistorch as L
+x = L.tensor(np.random.default_rng(0).standard_normal((1 << 21,)).astype("f4"))
+w = L.ones(32, 3, 3, 3)
+def work():
+    y = L.nn.functional.gelu(x)
+    z = L.nn.functional.conv2d(x[: 3 << 18].view(16, 3, 128, 128), w)
+    m = x[: 1 << 20].view(1024, 1024)
+    return float((y * 2 + 1).sum() + z.sum() + (m @ m).sum() + (m.double() @ m.double()).sum())
+before = work() if {first} else None
+pid = os.fork()
+if not pid:
+    found = work()
+    os._exit(0 if before is None or found == before else 1)
+for _ in range(600):
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if ended:
+        break
+    time.sleep(0.1)
+else:
+    os.kill(pid, 9)
+    status = "hangs"
+print(status, before is None or work() == before)
+"""
+
+
+@linux
+@pytest.mark.parametrize("first", [True, False], ids=["used before", "not used before"])
+def test_a_forked_child_computes_the_same_and_does_not_wait(first):
+    assert python(FORK.replace("{first}", str(first)), OMP_NUM_THREADS="3") == ["0", "True"]
+
+
+LOADER = """
+import vistorch as L
+from vistorch.utils.data import DataLoader, Dataset
+
+class Asks(Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, i):
+        from vistorch.engine.kernels import threads
+        x = L.ones(1 << 16)
+        y = L.nn.functional.gelu(x) + (L.ones(256, 256) @ L.ones(256, 256)).sum()
+        return L.get_num_threads(), max(threads.blas_counts() or [1]), float(y[0])
+
+if __name__ == "__main__":
+    L.nn.functional.gelu(L.ones(1 << 21)) + L.ones(1 << 21)
+    for context in (None, "fork", "spawn"):
+        found = [row for batch in DataLoader(Asks(), num_workers=2, multiprocessing_context=context) for row in [batch]]
+        print(context, [(int(a), int(b)) for a, b, _ in found] == [(1, 1)] * 4)
+"""
+
+
+@linux
+def test_workers_of_a_loader_keep_to_one_thread(tmp_path):
+    path = tmp_path / "loads.py"
+    path.write_text(LOADER)
+    env = {**os.environ, "OMP_NUM_THREADS": "3"}
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=200, env=env)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines() == ["None True", "fork True", "spawn True"]

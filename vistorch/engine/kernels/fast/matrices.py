@@ -1,0 +1,73 @@
+"""Large products: of float32 by oneDNN, of other types by BLAS with all threads.
+
+Invariant: a product is one of numpy's `dot` of matrices or of its `matmul`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import threads
+from .switch import onednn, sizes
+
+F4 = np.dtype("f4")
+Kernel = Callable[..., Any]
+_dot, _matmul = np.dot, np.matmul
+
+
+def dot(a: Any, b: Any) -> Any:
+    """`numpy.dot` of two matrices (or of what else it takes)."""
+    if a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] > sizes.product and a.shape[1] == b.shape[0]:
+        if a.dtype == F4 and b.dtype == F4:
+            if min(a.shape[0], b.shape[1]) > 1 and (onednn.on or onednn.ready()):
+                y = onednn.products.matrix(a, b)
+                if y is not None:
+                    return y
+        elif threads.state.alone:
+            with threads.blas():
+                return _dot(a, b)
+    return _dot(a, b)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """`numpy.matmul` of batches of matrices, or of a matrix and a batch."""
+    if max(a.size, b.size) >= sizes.matrices and max(a.ndim, b.ndim) > 2 and min(a.ndim, b.ndim) > 1:
+        if a.dtype == F4 and b.dtype == F4:
+            if a.size and b.size and (onednn.on or onednn.ready()):
+                x, w = _level(a, b.ndim), _level(b, a.ndim)
+                if _fit(x.shape, w.shape):
+                    y = onednn.products.batched(x, w)
+                    if y is not None:
+                        return y
+        elif threads.state.alone:
+            with threads.blas():
+                return _matmul(a, b)
+    return _matmul(a, b)
+
+
+def _level(a: Any, ndim: int) -> Any:
+    """The array with at least so many dims, the ones in front of size 1."""
+    return a if a.ndim >= ndim else a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+
+def _fit(x: tuple, w: tuple) -> bool:
+    """Whether shapes with as many dims make a product."""
+    if x[-1] != w[-2]:
+        return False
+    return all(n == m or n == 1 or m == 1 for n, m in zip(x[:-2], w[:-2], strict=True))
+
+
+def solver(plain: Kernel) -> Kernel:
+    """A kernel of LAPACK, which uses BLAS: it gets all threads where the matrix is worth it."""
+
+    def run(*args):
+        if threads.state.alone and getattr(args[0], "size", 0) >= sizes.matrices:
+            with threads.blas():
+                return plain(*args)
+        return plain(*args)
+
+    run.__name__ = getattr(plain, "__name__", "solver")
+    return run

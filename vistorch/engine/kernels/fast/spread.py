@@ -1,0 +1,105 @@
+"""Elementwise kernels on large arrays, in blocks on several threads: numpy lets go of the GIL while it computes.
+
+Blocks begin at fixed multiples and each element depends on its own operands alone, so results are the same bits for any
+number of threads. A kernel whose results are known to need no memory but the result may have an `into`, which takes
+`out=` as a ufunc does. Invariant: whatever is not plainly cut in blocks is computed as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .. import threads
+
+BIG = 1 << 20  # elements from which it pays to wake other threads
+_ELEMENT = 0.5  # nanoseconds
+_BLOCK = 1 << 16  # elements that one call is given, so that what a kernel makes on the way stays in the cache
+
+
+def spread(run: Callable[..., Any], *operands: Any) -> Any:
+    """`run(*operands)`, elementwise on arrays of at least `BIG` elements and numbers.
+
+    Args:
+        run: a ufunc, or a function that returns a new array; one that is `threaded` shares out its work itself.
+        *operands: arrays that have the shape of the first or its last dims, and plain numbers.
+    """
+    if threads.count() == 1 or getattr(run, "threaded", False):
+        return run(*operands)
+    cut = _cut(operands)
+    if cut is None:
+        return run(*operands)
+    into = run if run.__class__ is np.ufunc else getattr(run, "into", None)
+    rows, width, flat = cut
+    first = run(*[a[:1] if whole else a for a, whole in flat])
+    if first.__class__ is not np.ndarray:
+        return run(*operands)
+    shape = operands[0].shape if operands[0].__class__ is np.ndarray else operands[1].shape
+    out = np.empty(shape, first.dtype)
+    made = out.reshape(rows, width) if width > 1 else out.reshape(-1)
+    step = max(_BLOCK // width, 1)
+
+    def block(start: int, stop: int) -> None:
+        if into is not None:
+            into(*[a[start:stop] if whole else a for a, whole in flat], out=made[start:stop])
+            return
+        for at in range(start, stop, step):
+            end = min(at + step, stop)
+            made[at:end] = run(*[a[at:end] if whole else a for a, whole in flat])
+
+    unit = step  # a function may itself work in blocks: they begin where they would in the whole
+    threads.split(block, rows, out.size * _ELEMENT, unit)
+    return out
+
+
+def _cut(operands: tuple) -> tuple | None:
+    """(rows, their width, the operands in rows and whether they are cut), or None where they cannot be cut."""
+    arrays = [a for a in operands if a.__class__ is np.ndarray and a.ndim]
+    large = max(arrays, key=lambda a: a.size)
+    shape = large.shape
+    width = 1
+    for a in arrays:
+        if not a.flags.c_contiguous:
+            return None
+        if a.shape != shape:
+            lead = len(shape) - a.ndim
+            if lead < 1 or a.shape != shape[lead:]:
+                return None
+            width = max(width, a.size)
+    if operands[0] is not large and (len(operands) < 2 or operands[1] is not large):
+        return None
+    rows = prod(shape) // width
+    flat = []
+    for a in operands:
+        if a.__class__ is not np.ndarray or not a.ndim:
+            flat.append((a, False))
+        elif a.shape == shape:
+            flat.append((a.reshape(rows, width) if width > 1 else a.reshape(-1), True))
+        elif a.size == width:
+            flat.append((a.reshape(-1), False))
+        else:
+            return None
+    return rows, width, flat
+
+
+def blocks(run: Callable[[int, int], None], n: int, block: int, elements: int) -> None:
+    """`run(start, stop)` over the range of `n` in blocks of a fixed length, on several threads where there are many.
+
+    Args:
+        run: what to do with one block; blocks are independent.
+        n: the length of the range.
+        block: the length of a block.
+        elements: how many elements all of them have.
+    """
+
+    def some(start: int, stop: int) -> None:
+        for at in range(start, stop, block):
+            run(at, min(at + block, stop))
+
+    if elements < BIG:
+        some(0, n)
+    else:
+        threads.split(some, n, elements * _ELEMENT, block)

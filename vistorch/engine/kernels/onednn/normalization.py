@@ -1,0 +1,116 @@
+"""Layer normalisation of the rows of a matrix.
+
+Variances come and go as the reciprocal of the deviation, which is what the engine keeps.
+Invariant: nothing is written to an argument.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..threads import share, steady
+from .primitives import (
+    BACKWARD,
+    BACKWARD_DATA,
+    D_DST,
+    D_SCALE,
+    D_SHIFT,
+    D_SRC,
+    DST,
+    F4,
+    MEAN,
+    SCALE,
+    SHIFT,
+    SRC,
+    TRAINING,
+    VARIANCE,
+    Call,
+    address,
+    cached,
+    described,
+    good,
+    inputs_of,
+    plain,
+)
+
+_SCALE, _SHIFT = 2, 4
+_NANOSECONDS = 0.6  # of an element
+
+
+def _forward_of(n: int, c: int, eps: float, flags: int) -> Any:
+    x = plain((n, c))
+    return good(described("layer_normalization_forward", TRAINING, x, x, plain((n,)), eps, flags, None))
+
+
+@cached
+def _forward(threads, n, c, eps, flags):
+    x, s, w = plain((n, c)), plain((n,)), plain((c,))
+    ins = [(SRC, x), *[(k, w) for k, bit in ((SCALE, _SCALE), (SHIFT, _SHIFT)) if flags & bit]]
+    return Call(
+        _forward_of(n, c, eps, flags),
+        tuple(ins),
+        ((DST, x), (MEAN, s), (VARIANCE, s)),
+        threads,
+        fixed=True,
+    )
+
+
+@cached
+def _backward(threads, n, c, flags):
+    """The call, and whether it asks for the shift, which versions up to 3.6 do."""
+    x, s, w = plain((n, c)), plain((n,)), plain((c,))
+    kind = BACKWARD if flags else BACKWARD_DATA
+    hint = _forward_of(n, c, 0.0, flags)
+    pd = good(described("layer_normalization_backward", kind, x, x, x, s, 0.0, flags, hint, None))
+    ins = [(SRC, x), (D_DST, x), (MEAN, s), (VARIANCE, s)]
+    outs = [(D_SRC, x)]
+    asks = False
+    if flags & _SCALE:
+        ins.append((SCALE, w))
+        outs.append((D_SCALE, w))
+    if flags & _SHIFT:
+        asks = inputs_of(pd) > len(ins)
+        if asks:
+            ins.append((SHIFT, w))
+        outs.append((D_SHIFT, w))
+    return Call(pd, tuple(ins), tuple(outs), threads, fixed=True), asks
+
+
+def _flags(weight: Any, bias: Any) -> int:
+    return (0 if weight is None else _SCALE) | (0 if bias is None else _SHIFT)
+
+
+def forward(x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """(out, mean, 1 / deviation) of the rows of a dense matrix; weight and bias are vectors or None."""
+    n, c = x.shape
+    call = _forward(share(x.size * _NANOSECONDS), n, c, eps, _flags(weight, bias))
+    if call is None:
+        return None
+    out, mean, inverse = np.empty((n, c), F4), np.empty(n, F4), np.empty(n, F4)
+    given = [address(t) for t in (weight, bias) if t is not None]
+    call(address(x), *given, address(out), address(mean), address(inverse))
+    inverse += F4.type(eps)
+    np.sqrt(inverse, inverse)
+    np.divide(1, inverse, inverse)
+    return out, mean, inverse
+
+
+def backward(g: Any, x: Any, weight: Any, bias: bool, mean: Any, inverse: Any) -> Any:
+    """The gradients of x, weight and bias (None where there is none); the last two depend on the number of threads."""
+    n, c = x.shape
+    found = _backward(steady(x.size * _NANOSECONDS), n, c, _flags(weight, True if bias else None))
+    if found is None:
+        return None
+    call, asks = found
+    variance = inverse * inverse
+    np.divide(1, variance, variance)
+    out = np.empty((n, c), F4)
+    of_w = None if weight is None else np.empty(c, F4)
+    of_b = np.empty(c, F4) if bias else None
+    args = [address(t) for t in (x, g, mean, variance)]
+    shift = np.zeros(c, F4) if asks else None
+    args += [address(t) for t in (weight, shift, out, of_w, of_b) if t is not None]
+    call(*args)
+    return out, of_w, of_b

@@ -1,0 +1,129 @@
+"""Functions of each element, and softmax: those that oneDNN computes faster than numpy and as well.
+
+Not among them are relu, which would give 0 for nan, and exp, which would give infinity for it.
+Invariant: arguments are dense float32 arrays of one memory order, and results have theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..threads import share
+from .primitives import (
+    D_DST,
+    D_SRC,
+    DST,
+    F4,
+    SRC,
+    TRAINING,
+    Call,
+    address,
+    cached,
+    described,
+    good,
+    plain,
+)
+
+TANH, LOGISTIC, SWISH, GELU, GELU_TANH = 0x21, 0x29, 0x2C, 0x31, 0x2B
+TANH_FROM_OUT, LOGISTIC_FROM_OUT = 0x101, 0x104
+SOFTMAX, LOG_SOFTMAX = 0x30000, 0x30001
+_NANOSECONDS = 0.4  # of an element
+
+
+def _eltwise_of(alg: int, n: int) -> Any:
+    m = plain((n,))
+    return good(described("eltwise_forward", TRAINING, alg, m, m, _alpha(alg), 0.0, None))
+
+
+def _alpha(alg: int) -> float:
+    return 1.0 if alg == SWISH else 0.0
+
+
+@cached
+def _eltwise(threads, alg, n):
+    m = plain((n,))
+    return Call(_eltwise_of(alg, n), ((SRC, m),), ((DST, m),), threads, fixed=True)
+
+
+@cached
+def _eltwise_back(threads, alg, n):
+    m, from_out = plain((n,)), alg in (TANH_FROM_OUT, LOGISTIC_FROM_OUT)
+    hint = _eltwise_of(alg, n)
+    pd = good(described("eltwise_backward", alg, m, m, m, _alpha(alg), 0.0, hint, None))
+    kind = DST if from_out else SRC
+    return Call(pd, ((kind, m), (D_DST, m)), ((D_SRC, m),), threads, fixed=True)
+
+
+def eltwise(alg: int, x: Any) -> Any:
+    """A function of each element."""
+    call = _eltwise(share(x.size * _NANOSECONDS), alg, x.size)
+    if call is None:
+        return None
+    y = np.empty_like(x)
+    call(address(x), address(y))
+    return y
+
+
+def eltwise_back(alg: int, g: Any, x: Any) -> Any:
+    """The gradient of its argument, from that of the result and the argument (or the result, as `alg` says)."""
+    call = _eltwise_back(share(x.size * _NANOSECONDS), alg, x.size)
+    if call is None:
+        return None
+    d = np.empty_like(x)
+    call(address(x), address(g), address(d))
+    return d
+
+
+def _softmax_of(shape: tuple, axis: int, alg: int) -> Any:
+    m = plain(shape)
+    return good(described("softmax_forward", TRAINING, alg, m, m, axis, None))
+
+
+@cached
+def _softmax(threads, shape, axis, alg):
+    m = plain(shape)
+    return Call(_softmax_of(shape, axis, alg), ((SRC, m),), ((DST, m),), threads, fixed=True)
+
+
+@cached
+def _softmax_back(threads, shape, axis, alg):
+    m = plain(shape)
+    hint = _softmax_of(shape, axis, alg)
+    pd = good(described("softmax_backward", alg, m, m, m, axis, hint, None))
+    return Call(pd, ((DST, m), (D_DST, m)), ((D_SRC, m),), threads, fixed=True)
+
+
+def _flat(shape: tuple, axis: int) -> tuple:
+    """The same rows as those of three dims: fewer shapes to keep."""
+    before = after = 1
+    for n in shape[:axis]:
+        before *= n
+    for n in shape[axis + 1 :]:
+        after *= n
+    return ((before, shape[axis]), 1) if after == 1 else ((before, shape[axis], after), 1)
+
+
+def softmax(alg: int, x: Any, axis: int) -> Any:
+    """Shares along an axis, or their logarithms; None too where a nan or an infinity is among the results.
+
+    oneDNN then leaves the others of its row what they are, where all of them should be nan.
+    """
+    call = _softmax(share(2 * x.size * _NANOSECONDS), *_flat(x.shape, axis), alg)
+    if call is None:
+        return None
+    y = np.empty(x.shape, F4)
+    call(address(x), address(y))
+    flat = y.reshape(-1)
+    return None if np.isnan(flat.max()) else y
+
+
+def softmax_back(alg: int, g: Any, y: Any, axis: int) -> Any:
+    """The gradient of the argument, from that of the result and the result."""
+    call = _softmax_back(share(2 * y.size * _NANOSECONDS), *_flat(y.shape, axis), alg)
+    if call is None:
+        return None
+    d = np.empty(y.shape, F4)
+    call(address(y), address(g), address(d))
+    return d

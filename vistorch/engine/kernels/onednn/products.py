@@ -1,0 +1,74 @@
+"""Products of matrices and of batches of them, in float32.
+
+Invariant: the result is dense, and what lies transposed is read so, without a copy.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..threads import share
+from .primitives import DST, F4, SRC, WEIGHTS, Call, address, cached, described, good, lib, plain, strides_of
+
+_NANOSECONDS = 1 / 40  # of a multiplication and an addition
+
+
+def _lies(a: Any) -> tuple:
+    """(array, whether transposed, distance of rows in elements) for BLAS; copied where it can be neither way."""
+    rows, columns = a.shape
+    down, along = a.strides
+    if a.flags.c_contiguous:  # of one row or column the strides say nothing
+        return a, b"N", columns
+    if along == 4 and (down >= 4 * columns and down % 4 == 0):
+        return a, b"N", down // 4
+    if down == 4 and (along >= 4 * rows and along % 4 == 0):
+        return a, b"T", along // 4
+    return np.ascontiguousarray(a), b"N", columns
+
+
+def matrix(a: Any, b: Any) -> Any:
+    """The product of two matrices."""
+    m, k = a.shape
+    n = b.shape[1]
+    a, turn_a, lda = _lies(a)
+    b, turn_b, ldb = _lies(b)
+    y = np.empty((m, n), F4)
+    threads = lib.allowed(share(m * n * k * _NANOSECONDS))
+    was = lib.enter(threads)
+    status = lib.sgemm(turn_a, turn_b, m, n, k, 1.0, address(a), lda, address(b), ldb, 0.0, address(y), n)
+    lib.leave(was, threads)
+    return None if status else y
+
+
+@cached
+def _batched(threads, xs, x_steps, ws, w_steps, ys):
+    x, w, y = plain(xs, x_steps), plain(ws, w_steps), plain(ys)
+    pd = good(described("matmul", x, w, None, y, None))
+    return Call(pd, ((SRC, x), (WEIGHTS, w)), ((DST, y),), threads, fixed=True)
+
+
+def _steps(a: Any) -> tuple:
+    """An array that the primitive can read as it lies, and its strides in elements."""
+    steps = a.strides
+    if a.flags.c_contiguous:  # of a dim of size 1 the stride says nothing
+        return a, strides_of(a.shape)
+    if 4 in steps[-2:] and all(s > 0 and s % 4 == 0 for s in steps):
+        return a, tuple([s // 4 for s in steps])
+    return np.ascontiguousarray(a), strides_of(a.shape)
+
+
+def batched(a: Any, b: Any) -> Any:
+    """The products of two batches of matrices with as many dims; those in front are the same, or one of them is 1."""
+    a, a_steps = _steps(a)
+    b, b_steps = _steps(b)
+    lead = [max(pair) for pair in zip(a.shape[:-2], b.shape[:-2], strict=True)]
+    ys = (*lead, a.shape[-2], b.shape[-1])
+    call = _batched(share(prod(ys) * a.shape[-1] * _NANOSECONDS), a.shape, a_steps, b.shape, b_steps, ys)
+    if call is None:
+        return None
+    y = np.empty(ys, F4)
+    call(address(a), address(b), address(y))
+    return y

@@ -147,6 +147,12 @@ class EngineSource:
 
         return LoopListener(*parts)
 
+    def recorder(self, title: str, names: Any) -> Any:
+        """Records what every op computes."""
+        from .compare import Record
+
+        return Record(title, names)
+
     def tracer(self, **options: Any) -> Any:
         """Records every op and finds bad values."""
         from .trace import Trace

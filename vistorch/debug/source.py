@@ -41,8 +41,8 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "cuts": ("vistorch",),  # where the history of a layer ends, in the health of a run
     "step in": ("vistorch",),  # a stepper on the next backward pass of a watched run
     "flow": ("vistorch", "torch"),
-    "record": ("vistorch",),
-    "compare": ("vistorch",),
+    "record": ("vistorch", "torch"),
+    "compare": ("vistorch", "torch"),
     "memory": ("vistorch",),
 }
 
@@ -238,6 +238,10 @@ class Source(Protocol):
 
     def loop_listener(self, *parts: Any) -> Any:
         """A `debug.watch.follower.LoopFollower`: what makes steps, losses and batches of what runs."""
+        ...
+
+    def recorder(self, title: str, names: Any) -> Any:
+        """A context that records what every op computes: has `rows` and `recording()`."""
         ...
 
     def tracer(self, **options: Any) -> Any:

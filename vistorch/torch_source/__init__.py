@@ -13,6 +13,7 @@ itself. What is private in torch stands in `private.py` alone.
 | `arguments.py`, `rows.py` | what a node's inputs are called, and our row for it |
 | `graph.py`, `forward.py` | a graph as a record; what forward computed |
 | `tracing.py` | the first bad value of what runs |
+| `recording.py` | every value of a run, to be compared with another |
 | `watching.py`, `losses.py` | a training loop as it runs; what its losses compare |
 | `stepper.py`, `passes.py` | a pass walked both ways; passes as they begin |
 | `check.py` | a node against finite differences and against our own row |

@@ -372,6 +372,11 @@ class Schema:
         self.views = given and not self.written
 
 
+def name_of_op(op: Any) -> str:
+    """An op of the dispatcher with its overload, without its namespace: "sum.dim_IntList"."""
+    return f"{op._schema.name.partition('::')[2]}.{op._schema.overload_name or 'default'}"
+
+
 NUMBERS = ("self", "other", "exponent", "value")  # arguments that may be a plain number beside tensors
 
 

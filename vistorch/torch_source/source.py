@@ -126,6 +126,12 @@ class TorchSource:
 
         return TorchLoopListener(*parts)
 
+    def recorder(self, title: str, names: Any) -> Any:
+        """Records what every op computes."""
+        from .recording import TorchRecord
+
+        return TorchRecord(title, names)
+
     def tracer(self, **options: Any) -> Any:
         """Records every op and finds bad values."""
         from .tracing import TorchTrace

@@ -37,11 +37,13 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "break": ("vistorch", "torch"),
     "check": ("vistorch", "torch"),
     "witness": ("torch",),  # a second implementation of the same op to compare with
-    "trace": ("vistorch",),
-    "watch": ("vistorch",),
-    "flow": ("vistorch",),
-    "record": ("vistorch",),
-    "compare": ("vistorch",),
+    "trace": ("vistorch", "torch"),
+    "watch": ("vistorch", "torch"),
+    "cuts": ("vistorch",),  # where the history of a layer ends, in the health of a run
+    "step in": ("vistorch",),  # a stepper on the next backward pass of a watched run
+    "flow": ("vistorch", "torch"),
+    "record": ("vistorch", "torch"),
+    "compare": ("vistorch", "torch"),
     "memory": ("vistorch",),
 }
 
@@ -242,6 +244,34 @@ class Source(Protocol):
 
     def facts(self, tensor: Any) -> Facts:
         """What a table says of a tensor."""
+        ...
+
+    def placed(self, tensor: Any) -> tuple[Any, Any]:
+        """The array of a tensor, shared with it where that can be, and where it is."""
+        ...
+
+    def copied(self, tensor: Any) -> Any:
+        """A copy of a tensor without history."""
+        ...
+
+    def put_back(self, tensor: Any, kept: Any) -> None:
+        """Write what was copied into a tensor."""
+        ...
+
+    def chances(self, more: list) -> list[tuple[Any, Any]]:
+        """The states of the generators a loop draws from, with the functions that set them; `more` are a loader's."""
+        ...
+
+    def loop_listener(self, *parts: Any) -> Any:
+        """A `debug.watch.follower.LoopFollower`: what makes steps, losses and batches of what runs."""
+        ...
+
+    def recorder(self, title: str, names: Any) -> Any:
+        """A context that records what every op computes: has `rows` and `recording()`."""
+        ...
+
+    def tracer(self, **options: Any) -> Any:
+        """A context that records what runs and finds bad values; has what `debug.trace.build.Source` asks."""
         ...
 
     def array(self, x: Any, text: bool) -> Any:

@@ -27,7 +27,6 @@ from .model_probe import ModelProbe
 from .ops import LOSS, Ops
 from .optimizers import Optimizers, parameters_of
 from .pending import Pending
-from .plain import Plain
 from .progress import Progress
 from .regression import trim
 from .units import Looking
@@ -108,6 +107,8 @@ class LoopListener(Listener):
         self.loaders, self.pending, self.budget = loaders, pending, budget
         self.timed, self.lap = True, 0.0  # whether the time of this step's hooks is taken, and how much it is
         self.root: Any = probe.model  # the module whose calls count; None until it is known
+        self.parts: set[int] = set()  # ids of modules that are called after it, where it is one of several
+        self.called = False  # whether the root was ever called: a model may be used by its parts alone
         self.depth = 0
         self.iteration: Any = None
         self.thread = 0
@@ -115,6 +116,7 @@ class LoopListener(Listener):
         self.fed: Any = None  # the array that the model was given last
         self.last: Any = None
         self.compared = Compared()
+        self.begun = False  # whether the first of several modules was called, and none of the others since
         self.apart = False  # the newest forward was no training
         self.trains_in_eval = self.paused = False
         self.wants_last = True  # until a loss shows that it keeps its scores itself
@@ -131,20 +133,21 @@ class LoopListener(Listener):
             "scheduler": self.optimizers.add_scheduler,
             "loss": self._loss_computed,
         }
-        if self.root is None:
-            self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
+        self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
 
     # ---- events ------------------------------------------------------------------------------------------------
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow the loop; most events are of inner modules and end here at once."""
         if subject is self.root:
             if name == "forward":
+                if not self.called:
+                    self._root_called()
                 self.guarded(self._forward, *details)
             elif name == "forward_end":
                 if self.paused:
                     self._resume()
                 self.ops.inside = False
-                if self.looking is not None:
+                if self.looking is not None and not self.parts:
                     self.guarded(self._looked)
                 if self.wants_last:
                     self.guarded(self._forward_end, *details)
@@ -173,17 +176,40 @@ class LoopListener(Listener):
         if self.check is not None:
             self.ops.afresh()
 
+    def _root_called(self) -> None:
+        """The root is called itself: from now on no other module is of interest."""
+        self.called, self.depth = True, 0
+        self.probe.candidates.clear()
+        del self.acts["forward"], self.acts["forward_end"]
+
     def _any_forward(self, module: Any, args: tuple, kwargs: dict) -> None:
-        """Before the root is known: the outermost module that has parameters may be it."""
-        if not self.depth and next(iter(module.parameters()), None) is not None:
+        """Before the root is known: the outermost modules that have parameters may be it, or its parts."""
+        if not self.depth and self._may_be_part(module):
             self.probe.candidates[id(module)] = module
-            self.guarded(self._forward, args, kwargs)
+            if self.fed is None or self.apart:  # what the first of them is given is what the model is given
+                self.guarded(self._forward, args, kwargs)
         self.depth += 1
+
+    def _may_be_part(self, module: Any) -> bool:
+        if self.root is None:
+            return next(iter(module.parameters()), None) is not None
+        own = self.probe.parameter_ids
+        return any(id(p) in own for p in module.parameters())
 
     def _any_forward_end(self, module: Any, result: Any) -> None:
         self.depth = max(0, self.depth - 1)
         if not self.depth and id(module) in self.probe.candidates:
             self.guarded(self._forward_end, result)
+
+    def _part_forward(self, module: Any, args: tuple, kwargs: dict) -> None:
+        if id(module) in self.parts:
+            self.ops.inside, self.begun = self.apart, False
+
+    def _part_forward_end(self, module: Any, result: Any) -> None:
+        if id(module) in self.parts:
+            self.ops.inside = False
+            if self.wants_last:
+                self.guarded(self._forward_end, result)
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
@@ -208,6 +234,9 @@ class LoopListener(Listener):
 
     # ---- forward -----------------------------------------------------------------------------------------------
     def _forward(self, args: tuple, kwargs: dict) -> None:
+        if self.begun and self.apart and self.ops.current is None:
+            return  # the first of several modules is called again before the others: it is the same batch
+        self.begun = bool(self.parts)
         t = args[0] if args else next(iter(kwargs.values()), None)
         self.fed = t._data if isinstance(t, Tensor) else None
         if isinstance(t, Tensor) and t._data.ndim > 2:
@@ -258,8 +287,9 @@ class LoopListener(Listener):
         self.events.check_goes_on(self.check)
 
     def _training(self) -> bool:
-        root = self.root
-        return root.training if root is not None else all(m.training for m in self.probe.candidates.values())
+        if self.root is None:
+            return all(m.training for m in self.probe.candidates.values())
+        return self.probe.model.training
 
     def _forward_end(self, result: Any) -> None:
         if isinstance(result, (tuple, list)):
@@ -267,7 +297,7 @@ class LoopListener(Listener):
         elif isinstance(result, dict):
             result = next((t for t in result.values() if isinstance(t, Tensor)), None)
         # the array: a tensor would keep its graph
-        if isinstance(result, Tensor):
+        if isinstance(result, Tensor) and (result._data.ndim or self.last is None):
             self.last = result._data
             self.compared.made(result._node)
 
@@ -306,6 +336,9 @@ class LoopListener(Listener):
         else:
             self.pending.passes.append((data.copy(), place))
         self.fed = None
+        self.begun = False
+        if self.parts and self.looking is not None:
+            self._looked()
         sight = quick(order[0]) or sight_of(order, self.last) or self.compared.of(order, self.last)
         if sight is not None:
             if sight.kind == VALUES:
@@ -402,19 +435,22 @@ class LoopListener(Listener):
             return True
         if optimizers.is_known(optimizer):
             return False
-        if self.root is None and optimizers.given in (None, optimizer):
+        if not self.called and optimizers.given in (None, optimizer):
             self._find_model(optimizer)
         optimizers.add(optimizer, self.probe.parameter_ids)
         return optimizer is optimizers.main
 
     def _find_model(self, optimizer: Any) -> None:
-        found = self.probe.find(parameters_of(optimizer))
-        if found is None:
-            return
-        if not isinstance(found, Plain):
-            self.root = found
-            del self.acts["forward"], self.acts["forward_end"]
-        self.events.model_found(found)
+        found, called = self.probe.find(parameters_of(optimizer))
+        if found is not None:
+            self.events.model_found(found)
+        if called:
+            self.root, self.called = called[0], True
+            self.parts = {id(m) for m in called[1:]}
+            if self.parts:
+                self.acts.update(forward=self._part_forward, forward_end=self._part_forward_end)
+            else:
+                del self.acts["forward"], self.acts["forward_end"]
 
     def _stepped(self, optimizer: Any) -> None:
         if self.loaders.going:

@@ -78,7 +78,7 @@ export class Strip {
       el("span.vt-space"),
       this.#all,
     );
-    this.root = el("div.vt-card.vt-strip", {}, bar, ...this.#rows.map((row) => row.box));
+    this.root = el("div.vt-card.vt-strip", {}, bar, el("div.vt-strip-rows", {}, ...this.#rows.map((row) => row.box)));
     this.root.classList.toggle("vt-strip-beside", this.#rows.length < items.length);
     this.repaint();
   }

@@ -56,6 +56,8 @@ export interface First {
   output: number;
   at: number[];
   values: string[];
+  /** What the second is above the first there. */
+  apart: string;
   a: Value | null;
   b: Value | null;
   difference: Value | null;
@@ -143,6 +145,7 @@ export const checkFirst: Check<First> = record<First>({
   output: num,
   at: list(num),
   values: list(text),
+  apart: text,
   a: maybe(checkValue),
   b: maybe(checkValue),
   difference: maybe(checkValue),

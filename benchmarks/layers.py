@@ -1,6 +1,6 @@
 """Single layers, forward and backward, at the sizes of the training rows."""
 
-from benchmarks.rows import add
+from benchmarks.rows import add, row
 
 
 def layer(make, *shape, grad=True):
@@ -60,6 +60,24 @@ LAYERS = {
 }
 for name, (make, shape) in LAYERS.items():
     add("layers", name, layer(make, *shape))
+
+
+@row("layers")
+def layer_norm_wide(lib):
+    norm, x = lib.nn.LayerNorm(768), lib.randn(512, 768)
+    return lambda: norm(x)
+
+
+@row("layers")
+def layer_norm_small(lib):
+    norm, x = lib.nn.LayerNorm(64), lib.randn(32, 64)
+    return lambda: norm(x)
+
+
+@row("layers")
+def grid_sample(lib):
+    x, grid = lib.randn(4, 8, 64, 64), 2 * lib.rand(4, 64, 64, 2) - 1
+    return lambda: lib.nn.functional.grid_sample(x, grid, align_corners=False)
 
 
 def loss(make_loss, shape, classes):

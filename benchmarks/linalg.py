@@ -42,6 +42,18 @@ def einsum(lib):
 
 
 @row("linalg")
+def einsum_transposed(lib):
+    x, y = lib.rand(8, 64, 32), lib.rand(8, 64, 32)
+    return lambda: lib.einsum("bij,bkj->bik", x, y)
+
+
+@row("linalg")
+def einsum_small(lib):
+    x, y = lib.rand(8, 8), lib.rand(8, 8)
+    return lambda: lib.einsum("ij,jk->ik", x, y)
+
+
+@row("linalg")
 def solve(lib):
     a, b = well_conditioned(lib), lib.rand(SIDE, 4)
     return lambda: lib.linalg.solve(a, b)

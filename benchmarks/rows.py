@@ -28,6 +28,7 @@ FAMILIES = (
     "loading",
     "pictures",
     "graphs",
+    "torch_graphs",
     "pages",
 )
 

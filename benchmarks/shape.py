@@ -54,6 +54,24 @@ def stack(lib):
 
 
 @row("shape")
+def cat_small(lib):
+    parts = [lib.rand(4) for _ in range(8)]
+    return lambda: lib.cat(parts)
+
+
+@row("shape")
+def stack_small(lib):
+    parts = [lib.rand(4) for _ in range(8)]
+    return lambda: lib.stack(parts)
+
+
+@row("shape")
+def stack_scalars(lib):
+    parts = list(lib.rand(16).unbind())
+    return lambda: lib.stack(parts)
+
+
+@row("shape")
 def views_forward_backward(lib):
     x = lib.rand(100, 100, requires_grad=True)
     g = lib.ones(100, 100)

@@ -85,6 +85,7 @@ add("training", "adam_1M_parameters", optimizer_step("Adam", [(1000, 1000)]))
 add("training", "sgd_1M_parameters", optimizer_step("SGD", [(1000, 1000)], momentum=0.9))
 add("training", "adam_of_lenet", optimizer_step("Adam", LENET))
 add("training", "sgd_of_lenet", optimizer_step("SGD", LENET))
+add("training", "muon", optimizer_step("Muon", [(128, 512)] * 4))
 
 
 @row("training")

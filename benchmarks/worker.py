@@ -91,8 +91,10 @@ class Bench:
 
     def memory(self, key):
         """Answer with the peak of memory that running the row adds to what its inputs hold."""
-        # The first backward starts threads and loads kernels: that belongs to the library, not to the row.
-        (self.lib.ones(10).requires_grad_(True) * 2).sum().backward()
+        # The first backward starts threads and loads kernels, those of products too: that belongs to the library.
+        a = self.lib.ones(256, 256).requires_grad_(True)
+        (a @ a).sum().backward()
+        del a
         self.prepare(key)
         reset_peak()
         before = peak()

@@ -135,6 +135,9 @@ def _listen(info: Any = None) -> None:
     package = sys.modules.get("vistorch.torch_source.listening")
     if package is not None:
         package.next_cell()
+    breakpoints = sys.modules.get("vistorch.debug.breakpoint_session")
+    if breakpoints is not None:
+        breakpoints.session.look_again()
 
 
 def _deafen() -> None:

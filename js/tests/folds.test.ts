@@ -47,7 +47,7 @@ function state(layouts: Layout[], stages: number[], marked = -1): State {
   const empty = nd(new Int32Array(0));
   const group = { kind: "", parent: -1, note: "", synthetic: false, ops: OPS, parameters: 0, saved: 0 };
   return {
-    title: "t", meta: [], says: [], strings: [""], shapes: [[]], formulas: [[]], nodes,
+    title: "t", source: "vistorch", meta: [], says: [], strings: [""], shapes: [[]], formulas: [[]], nodes,
     kept: { node: empty, name: empty, shape: empty, bytes: empty, alias: empty },
     edges: { source: empty, target: empty, input: empty, output: empty, shape: empty, norm: empty, value: empty, dead: empty },
     groups: [0, 1, 2, 3].map((g) => ({ ...group, name: `g${g}`, path: `g${g}` })),

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { letters, math, vjp } from "../src/graph/math";
 import { scaleOf, way, widthOf } from "../src/graph/svg";
 import { numbers } from "../src/graph/heat";
+import { witnesses } from "../src/graph/inspect";
+import { titleOf } from "../src/graph/show";
 import { Course } from "../src/steps/course";
 import { chain } from "../src/steps/cards";
 import type { State, StepFrame, StepNode } from "../src/steps/types";
@@ -17,6 +19,23 @@ const text = (nodes: Node[]): string => {
   box.append(...nodes);
   return (box.textContent ?? "").replace(/\s+/g, " ").trim();
 };
+
+describe("a graph of another library", () => {
+  it("is named by a chip, whose dot is filled for vistorch alone", () => {
+    const drawn = (source: string): string => html(titleOf("loss.backward()", ["3 ops"], source));
+    expect(text(titleOf("t", [], "PyTorch <2.13>"))).toBe("tPyTorch <2.13>");
+    expect(drawn("PyTorch 2.13")).toContain('fill="none"');
+    expect(drawn("vistorch")).toContain('fill="currentColor"');
+  });
+
+  it("is checked by several witnesses, a line of each", () => {
+    const lines = [[true, "finite difference agrees 2e-08"], [false, "vistorch differs by 0.5"]];
+    expect(witnesses({ ok: false, text: "both", lines })).toEqual(lines);
+    expect(witnesses({ ok: true, text: "agrees" })).toEqual([[true, "agrees"]]);
+    expect(witnesses({ why: "gone" })).toEqual([[false, "gone"]]);
+    expect(witnesses({ lines: ["no line"] })).toEqual([[false, "the kernel gave no answer"]]);
+  });
+});
 
 describe("formulas", () => {
   it("call the one gradient that comes in g", () => {
@@ -110,6 +129,7 @@ function small(over: Partial<State> = {}): State {
   }); // prettier-ignore
   return {
     title: "b.backward()",
+    source: "vistorch",
     count: 2,
     at: 0,
     says: [],

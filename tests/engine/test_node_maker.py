@@ -8,8 +8,8 @@ import pytest
 
 import vistorch as L
 from vistorch.engine.core import node_maker
-from vistorch.engine.core.graph import OUT, Leaf, Out, leaf_of
-from vistorch.engine.core.record import record
+from vistorch.engine.core.graph import IN, OUT, Leaf, Out, leaf_of
+from vistorch.engine.core.record import record, unpack_raw
 from vistorch.engine.core.rules import TABLE, variant
 from vistorch.engine.core.tensor import wrap
 
@@ -140,3 +140,31 @@ def test_a_node_between_no_tensors():
         y.grad_fn.consts,
         y.grad_fn.shape,
     )
+
+
+@pytest.mark.parametrize("rule", ROWS, ids=lambda rule: rule.name)
+def test_unpacked_values_are_those_of_the_general_way(rule):
+    outs, _, node = None, None, None
+    for wanted in itertools.product((True, False), repeat=min(len(rule.inputs), 3)):
+        wanted = (*wanted, *[True] * (len(rule.inputs) - len(wanted)))
+        if not any(need and vjp for need, vjp in zip(wanted, rule.vjps, strict=False)):
+            continue
+        ins, consts, outs = operands(rule, wanted)
+        record(rule, ins, consts, outs if not single(rule) else outs[:1])
+        node = outs[0]._node
+        node = node.node if node.__class__ is Out else node
+        expected = [
+            unpack_raw(node, s, kind, index)
+            for s, (kind, index, _) in zip(node.saved, rule.saves, strict=True)
+        ]
+        found = rule.unpack(node, node.saved)
+        assert [id(value) for value in found] == [id(value) for value in expected]
+        for at, (kind, index, _) in enumerate(rule.saves):
+            if kind not in (IN, OUT) or node.saved[at] is None:
+                continue
+            held = node.saved[at][0] if kind == IN else outs[index]
+            with L.no_grad():
+                held.detach().add_(1)
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                rule.unpack(node, node.saved)
+            break

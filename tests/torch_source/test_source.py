@@ -120,6 +120,21 @@ def test_under_the_alias_a_thing_of_torch_is_refused_with_what_to_type():
     assert vistorch.vt.graph(loss).record.ops == 1
 
 
+def test_the_doctor_and_the_devices_say_whose_they_are(monkeypatch):
+    assert "sources" in vt_text("doctor") and "of vistorch and of PyTorch 2." in vt_text("doctor")
+    assert f"tensors of PyTorch {torch.__version__} have its own: cpu" in str(vistorch.vt.device())
+    monkeypatch.setattr(real, "VERSION", (3, 0))
+    assert "!!  sources" in vt_text("doctor")
+    code = "from vistorch import vt; print(vt.doctor(), vt.device())"
+    assert "PyTorch" not in " ".join(python(code)).replace("gives PyTorch", "").replace(
+        "finds no PyTorch", ""
+    )
+
+
+def vt_text(command):
+    return str(getattr(vistorch.vt, command)())
+
+
 def test_tensors_of_both_libraries_have_no_graph_together():
     ours, theirs = vistorch.ones(2, requires_grad=True).sum(), torch.ones(2, requires_grad=True).sum()
     with pytest.raises(vistorch.vt.Refusal, match=r"of vistorch and PyTorch 2\.\d+"):

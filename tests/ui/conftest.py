@@ -105,7 +105,8 @@ def page(request, context, pages):
         driver.shoot(page, request.node.name, "failed")
     page.console.stop()
     errors = page.console.errors()
-    if application and not failed and not errors and page.url.startswith("http"):
+    asks = page.locator(".jp-Dialog").count()  # such as that a kernel died
+    if application and not failed and not errors and not asks and page.url.startswith("http"):
         page.set_viewport_size(VIEWPORT)
         page.mouse.move(0, 0)
         pages[application] = page

@@ -19,6 +19,7 @@ from .breaks.modules import Modules
 from .breaks.points import Breakpoint, Stop
 from .breaks.unchanged import Unchanged
 from .lines import Lines
+from .source import Unsupported, named, real_torch
 
 
 class Stopped(Exception):
@@ -95,6 +96,8 @@ class Breakpoints(Listener):
         self._open: ExitStack | None = None
         self._open_for: frozenset[str] = frozenset()
         self._last = 0
+        self._foreign: ExitStack | None = None
+        self._foreign_for: frozenset[str] = frozenset()
 
     steers = True  # nobody else drives a pass
 
@@ -156,6 +159,7 @@ class Breakpoints(Listener):
         """Listen to no more than the enabled breakpoints need."""
         on = [p for p in self if p.enabled]
         needs = frozenset().union(*[p.needs for p in on]) | ({"pass"} if on else frozenset())
+        self._listen_to_torch(needs)
         if needs == self._open_for:
             return
         if self._open is not None:
@@ -170,6 +174,34 @@ class Breakpoints(Listener):
             if "step" in needs:
                 self._open.enter_context(Unchanged(self._step))
 
+    def _listen_to_torch(self, needs: frozenset[str]) -> None:
+        """The same for passes of PyTorch, where a program has imported it."""
+        if needs == self._foreign_for or (self._foreign is None and needs and real_torch() is None):
+            return
+        if self._foreign is not None:
+            self._foreign.close()
+        self._foreign, self._foreign_for = (ExitStack() if needs else None), needs
+        if self._foreign is None:
+            return
+        torch: Any = named("torch")
+        try:
+            self._foreign.enter_context(torch.passes(self._drive, self._names_of))
+            if needs & {"line", "module"}:
+                self._foreign.enter_context(torch.noting())
+            if "step" in needs:
+                self._foreign.enter_context(torch.optimizer_steps(Unchanged(self._step).phase))
+        except Unsupported:  # a version that cannot be looked into: its passes run as they are
+            self._foreign.close()
+            self._foreign = None
+
+    def look_again(self) -> None:
+        """PyTorch may have been imported since: its passes are stopped, too."""
+        if self._open is not None:
+            self._listen_to_torch(self._open_for)
+
+    def _names_of(self, run: Any) -> dict:
+        return {} if self.names is None else self.names(run)
+
     def backward(self, run: Any, outputs: tuple) -> None:
         """Walk a pass that is about to start."""
         if run.journal is not None or run.at or mode.run is not None:
@@ -182,11 +214,15 @@ class Breakpoints(Listener):
 
         names = self.names(run) if self.names is not None else None
         stepper = Stepper.of(run, names=names, outputs=outputs)
+        self._drive(stepper, visit)
+        run.at = len(run.order)  # undone or finished: nothing is left to run
+
+    def _drive(self, stepper: Any, visit: Any = None) -> None:
+        """Walk a pass to its end, or to where it is left."""
         points = [p for p in self if p.enabled]
         while (stop := stepper.run_to_break(points, visit=visit)) is not None:
             answer = None if self.on_stop is None else self.on_stop(stop)
             if stepper.closed:
-                run.at = len(run.order)  # undone or finished: nothing is left to run
                 return
             if answer != "continue":
                 raise Stopped(

@@ -95,7 +95,7 @@ def check_node(node: Any, *, seed: int = 0, tolerance: float = 1e-5) -> Check:
             raise ValueError(f"the gradient of {node.name()} cannot be computed: {exc}") from exc
         errors = tuple(
             [
-                None if not wanted else _compare(subject, i, cotangents, g, tolerance)
+                None if not wanted else compare(subject, i, cotangents, g, tolerance)
                 for i, (wanted, g) in enumerate(zip(subject.wanted, got, strict=True))
             ]
         )
@@ -252,7 +252,7 @@ def _cotangent(rng: Any, d: Any) -> Any:
     return c + 1j * rng.standard_normal(d.shape) if d.dtype.kind == "c" else c
 
 
-def _compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) -> float:
+def compare(subject: Any, i: int, cotangents: list, g: Any, tolerance: float) -> float:
     """Relative error of one input's gradient along random directions."""
     rng = np.random.default_rng(i + 1)
     x = host(subject.inputs[i])

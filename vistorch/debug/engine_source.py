@@ -23,7 +23,7 @@ from .graph.capture import capture
 from .graph.graph_listeners import start, stop
 from .memory import root_of
 from .numbers import host
-from .source import Nodes
+from .source import Facts, Nodes
 from .stepper import Stepper
 from .steps.forward import Forward
 
@@ -113,12 +113,20 @@ class EngineSource:
             for e, g in zip(node.edges, found, strict=True)
         ]
 
-    def check(self, node: Any) -> tuple[bool, str]:
+    def check(self, node: Any, nodes: list = [], outputs: tuple = ()) -> list[tuple[bool, str]]:  # noqa: B006
         """A node against finite differences."""
         found = check_node(node)
         if found.ok:
-            return True, f"finite difference agrees, relative error {found.error:.0e} at {found.at}"
-        return False, f"differs by {found.error:.2g} at {found.at}"
+            return [(True, f"finite difference agrees, relative error {found.error:.0e} at {found.at}")]
+        return [(False, f"differs by {found.error:.2g} at {found.at}")]
+
+    def facts(self, tensor: Any) -> Facts:
+        """What a table says of a tensor."""
+        place, data = tensor._place, tensor._data
+        device = place.name + (" (simulated)" if place.simulated else "")
+        dtype = str(tensor.dtype).rpartition(".")[2]
+        memory = root_of(data)[1]
+        return Facts(tuple(tensor.shape), dtype, device, data.nbytes, memory, tensor.requires_grad)
 
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""

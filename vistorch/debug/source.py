@@ -33,6 +33,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "failed forward": ("vistorch",),  # `%vt graph --last`
     "step": ("vistorch", "torch"),
     "step back": ("vistorch", "torch"),
+    "replay": ("torch",),  # a pass that ran by itself, stepped through afterwards
     "break": ("vistorch", "torch"),
     "check": ("vistorch", "torch"),
     "witness": ("torch",),  # a second implementation of the same op to compare with
@@ -86,6 +87,24 @@ class Saved(NamedTuple):
     what: str
     value: Any
     memory: Any
+
+
+class Facts(NamedTuple):
+    """What a table says of a tensor; `says` why it has no values, "" if it has.
+
+    Example:
+        >>> from vistorch.debug.source import Facts
+        >>> Facts((2,), "float32", "cpu", 8, 8, False).says
+        ''
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    nbytes: int
+    memory: int
+    requires_grad: bool
+    says: str = ""
 
 
 class Nodes(Protocol):
@@ -214,8 +233,15 @@ class Source(Protocol):
         """A node's gradients for others that come in; None where that would run something of the user's."""
         ...
 
-    def check(self, node: Any) -> tuple[bool, str]:
-        """Whether a node's gradient is right, and a sentence; `LookupError` where that cannot be said."""
+    def check(self, node: Any, nodes: list, outputs: tuple) -> list[tuple[bool, str]]:
+        """What each witness says of a node's gradient: whether it is right, and a line; `LookupError` where none can.
+
+        `nodes` and `outputs` are those of its pass, which may know what the node itself did not keep.
+        """
+        ...
+
+    def facts(self, tensor: Any) -> Facts:
+        """What a table says of a tensor."""
         ...
 
     def array(self, x: Any, text: bool) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from ..engine.core.tensor import Tensor
 from ..engine.memory.array_memory import owner
 from .layers import is_module
-from .source import Unsupported, is_torch, named
+from .source import Unsupported, is_torch, named, source_of
 from .thumbnail import Thumb, ThumbState, thumbnail
 
 KINDS = ("tensor", "parameter", "module", "array")
@@ -209,16 +209,9 @@ def _row(name: str, value: Any, kind: str) -> Row:
     if kind == "array":
         device = f"cuda:{value.device.id}" if _is_cupy(value) else "cpu"
         return Row(name, kind, tuple(value.shape), str(value.dtype), device, value.nbytes)
-    if is_torch(value):
-        return _torch_row(name, value, kind)
-    device = value._place.name + (" (simulated)" if value._place.simulated else "")
-    dtype = str(value.dtype).rpartition(".")[2]
-    return Row(name, kind, tuple(value.shape), dtype, device, _raw(value).nbytes, value.requires_grad)
-
-
-def _torch_row(name: str, value: Any, kind: str) -> Row:
-    """Make the row of a tensor of PyTorch; one without values says why."""
-    facts = named("torch").facts(value)
+    source = source_of(value)
+    assert source is not None
+    facts = source.facts(value)
     return Row(
         name, kind, facts.shape, facts.dtype, facts.device, facts.nbytes, facts.requires_grad, says=facts.says
     )

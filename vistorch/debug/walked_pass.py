@@ -101,6 +101,12 @@ class WalkedPass:
         raise NotImplementedError
 
     # ---- where it stands ------------------------------------------------------------------------------------
+    says = ""  # a sentence about the whole, for a record of it
+
+    def gradient(self, tensor: Any) -> Any:
+        """A leaf's `.grad` where the pass stands."""
+        return self.source.gradient(tensor)
+
     @property
     def count(self) -> int:
         """How many nodes the pass has."""

@@ -6,11 +6,20 @@ Invariant: where the main module can be imported, this is Python's pool.
 from __future__ import annotations
 
 import multiprocessing.pool
+import os
 from typing import Any
 
+from ..engine.kernels.threads import among
 from .notebook_pickle import carried
 
 _LOCKED = 2  # seconds after which a worker that holds the lock of the tasks is given up
+
+
+def _begin(processes: int, initializer: Any, *initargs: Any) -> None:
+    """What each process of a pool does first: take its part of the cores, and what it was told to."""
+    among(processes)
+    if initializer is not None:
+        initializer(*initargs)
 
 
 class Pool(multiprocessing.pool.Pool):
@@ -34,9 +43,11 @@ class Pool(multiprocessing.pool.Pool):
         maxtasksperchild: int | None = None,
         context: Any = None,
     ) -> None:
-        super().__init__(
-            processes, initializer, initargs, maxtasksperchild, context or self._contexts.get_context()
-        )
+        context = context or self._contexts.get_context()
+        if initializer is not None and not callable(initializer):
+            raise TypeError("initializer must be a callable")
+        given = (processes or os.cpu_count() or 1, initializer, *initargs)
+        super().__init__(processes, _begin, given, maxtasksperchild, context)
 
     def apply_async(self, func: Any, *args: Any, **kwargs: Any) -> Any:
         """Call a function in a process; the result comes later."""

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from ..engine.kernels import threads
 from .contexts import default
 from .memory_server import server
 
@@ -107,9 +108,10 @@ class ProcessExitedException(ProcessException):
         return type(self), (self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name)
 
 
-def _wrap(fn: Callable, i: int, args: tuple, report: Any) -> None:
+def _wrap(fn: Callable, i: int, args: tuple, report: Any, nprocs: int) -> None:
     """What each process runs."""
     _interrupted_with_parent()
+    threads.among(nprocs)
     try:
         fn(i, *args)
     except KeyboardInterrupt:
@@ -269,7 +271,7 @@ def start_processes(
 
     def start(i: int) -> tuple:
         reader, writer = mp.Pipe(duplex=False)
-        process = mp.Process(target=_wrap, args=(fn, i, args, writer), daemon=daemon)
+        process = mp.Process(target=_wrap, args=(fn, i, args, writer, nprocs), daemon=daemon)
         process.start()
         writer.close()
         return process, reader

@@ -8,12 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..debug.steps.numbers import Known
-from . import private, rows
+from . import constants, private, rows
 from .nodes import NODES
 from .real import torch
-
-# PyTorch's name of what a node saved -> a row's name of the same constant.
-CONSTANTS = {"self_sizes": "shape", "p": "p", "dim": "dim"}
 
 
 class Forward:
@@ -27,6 +24,7 @@ class Forward:
     def __init__(self, nodes: list, outputs: tuple = ()) -> None:
         self.values: dict[tuple[Any, int], Any] = {}
         self.kept: dict[Any, dict[str, Any]] = {}
+        self.empty: dict[Any, set[str]] = {}  # of a node: what it would keep, and was not given
         for t in outputs:
             if t.grad_fn is not None:
                 self.values[t.grad_fn, t.output_nr] = t.detach()
@@ -35,9 +33,10 @@ class Forward:
                 self.values[n, 0] = n.variable.detach()
                 continue
             kept = self.kept[n] = {saved.name: saved.value for saved in NODES.saved(n)}
-            for i, name in enumerate(("result", "result0")):
+            self.empty[n] = private.nothing_saved(n)
+            for name in ("result", "result0", "output"):
                 if isinstance(kept.get(name), torch.Tensor):
-                    self.values.setdefault((n, 0 * i), kept[name])
+                    self.values.setdefault((n, 0), kept[name])
             names = rows.arguments_of(n)
             for name, (target, output) in zip(names, n.next_functions, strict=False):
                 value = kept.get(name)
@@ -80,13 +79,11 @@ class Forward:
         if (node, 0) in self.values:
             outputs["out"] = self.values[node, 0]
         consts = {}
+        told = {**dict.fromkeys(self.empty.get(node, ())), **kept, constants.OUTPUT: NODES.shape(node)}
         for name in rule.consts:
-            value = kept.get(name, kept.get("self_sym_sizes" if name == "shape" else name))
-            if value is not None and not isinstance(value, torch.Tensor):
+            value = constants.read(rule.name, name, told)
+            if value is not constants.UNKNOWN and not isinstance(value, torch.Tensor):
                 consts[name] = value
-        if isinstance(kept.get("dim"), tuple):
-            consts["dims"] = kept["dim"]
-            consts["keepdim"] = kept.get("keepdim")
         return Known(rule, incoming, inputs, outputs, consts, frozenset(fixed))
 
 

@@ -20,7 +20,7 @@ from ..debug.meaning import short
 from ..debug.source import Source
 from . import notes, private, rows, values
 from .nodes import NODES, made_by, memory_of, order_of
-from .real import torch
+from .real import chip, torch
 from .refusals import roots_of
 
 OPAQUE = {
@@ -61,7 +61,7 @@ class _Graph:
     """Fills a builder from torch's nodes."""
 
     def __init__(self, tensors: list, names: Names, title: str) -> None:
-        self.names, self.builder = names, Builder(title)
+        self.names, self.builder = names, Builder(title, chip())
         roots = [made_by(t) for t in tensors]
         nodes = order_of([found[0] for found in roots if found is not None])
         ops = [n for n in nodes if not NODES.is_leaf(n)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import passes
+from .norms import Norms
 from .notes import Noting
 
 PASSES = 20  # backward passes of one cell that are noted
@@ -23,6 +24,7 @@ class _Listening:
     def __init__(self) -> None:
         self.asked = False
         self.noting = Noting()
+        self.norms = Norms()
         self.end: Any = None
         self.passes = 0
 
@@ -30,16 +32,25 @@ class _Listening:
         """Note the next passes."""
         new, self.asked, self.passes = not self.asked, True, 0
         self.noting.modules.count = 0
+        self.norms.renew()
         self.noting.start()
         if self.end is None:
-            self.end = passes.listen(self._backward)
+            self.end = passes.listen(self._backward, last=True)
         return new
 
     def _backward(self, tensors: Any, gradient: Any, options: dict) -> bool:
         self.passes += 1
         if self.passes >= PASSES or self.noting.modules.count >= MODULES:
             self.pause()
-        return False
+            return False
+        end = self.norms.measure(tensors)
+        if end is None:
+            return False
+        try:
+            passes.run(tensors, gradient, options)
+        finally:
+            end()
+        return True
 
     def pause(self) -> None:
         """Note nothing until the next cell."""

@@ -22,6 +22,7 @@ KEY = "vistorch"
 NORMS = "vistorch norms"
 _TORCH = tuple([path.rstrip("/\\") + "/" for path in torch.__path__])
 _SKIPPED: dict[str, bool] = {}  # by file: whether its lines are torch's or ours
+Tensor, next_sequence = torch.Tensor, private.next_sequence
 LARGEST = 200  # nodes of one op that are looked for
 
 
@@ -67,9 +68,15 @@ class Lines(torch.overrides.TorchFunctionMode):
         self.modules = modules
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        begun = private.next_sequence()
+        begun = next_sequence()
         out = func(*args, **kwargs) if kwargs else func(*args)
-        if private.next_sequence() != begun:
+        made = next_sequence() - begun
+        if made == 1 and out.__class__ is Tensor:  # most ops: one node, and it is the result's
+            node = out.grad_fn
+            if node is not None and private.sequence(node) == begun:
+                node.metadata[KEY] = (where(), self.modules.call)
+                return out
+        if made:
             self._note(out if out is not None or not args else args[0], begun)
         return out
 

@@ -8,31 +8,38 @@ Invariant: while nobody listens, torch's own function stands there; a pass that 
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .real import torch
+from .refusals import Unsteppable
+from .stepper import TorchStepper
 
 # A listener gets (tensors, gradient, options) of a pass and says whether it has run the pass itself.
 Listener = Callable[[Any, Any, dict[str, Any]], bool]
 
 _listeners: list[Listener] = []
+_last: list[Listener] = []  # asked after all others
 _lock = threading.Lock()
 _real: Any = None
 _within = threading.local()
 
 
-def listen(listener: Listener) -> Callable[[], None]:
+def listen(listener: Listener, last: bool = False) -> Callable[[], None]:
     """Ask a listener before each pass from now on; returns the function that ends it.
 
     Args:
         listener: called with the tensors, their gradients and the other options of the pass; if it returns True, the
             pass has run and torch does nothing.
+        last: ask it after those that may steer the pass.
     """
     global _real
     with _lock:
-        _listeners.append(listener)
+        (_last if last else _listeners).append(listener)
         if _real is None:
             _real = torch.autograd.backward
             torch.autograd.backward = _backward
@@ -40,9 +47,10 @@ def listen(listener: Listener) -> Callable[[], None]:
     def end() -> None:
         global _real
         with _lock:
-            if listener in _listeners:
-                _listeners.remove(listener)
-            if not _listeners and _real is not None:
+            for listed in (_listeners, _last):
+                if listener in listed:
+                    listed.remove(listener)
+            if not _listeners and not _last and _real is not None:
                 if (
                     torch.autograd.backward is _backward
                 ):  # else someone has wrapped ours: it stays, and asks nobody
@@ -58,6 +66,47 @@ def run(tensors: Any, gradient: Any, options: dict[str, Any]) -> None:
     real(tensors, gradient, **options)
 
 
+def stepped(steer: Callable[[Any], None], names: Callable[[Any], dict]) -> Listener:
+    """A listener that hands each pass to somebody as a stepper; one that cannot be stepped runs, and says why.
+
+    Args:
+        steer: called with the stepper; when it returns, the pass has been run to its end or left.
+        names: gives what leaves are called.
+    """
+
+    def listener(tensors: Any, gradient: Any, options: dict[str, Any]) -> bool:
+        try:
+            walk = TorchStepper(tensors, gradient, names=names(tensors), search=False, **options)
+        except Unsteppable as why:
+            warnings.warn(f"no breakpoint is looked at in this pass: {why}", stacklevel=4)
+            return False
+        except (ValueError, TypeError, RuntimeError):  # torch has its own words for a pass that cannot be
+            return False
+        steer(walk)
+        return True
+
+    return listener
+
+
+@contextmanager
+def optimizer_steps(phase: Callable[[str, Any], None]) -> Iterator[None]:
+    """While it lasts, a function is called before and after each step of any optimizer.
+
+    Args:
+        phase: called with "step" or "step_end", and the optimizer.
+    """
+    hooks = sys.modules["torch.optim.optimizer"]  # torch.optim hides its name
+    handles = [
+        hooks.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: phase("step", optimizer)),
+        hooks.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: phase("step_end", optimizer)),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 def _backward(
     tensors: Any,
     grad_tensors: Any = None,
@@ -71,7 +120,7 @@ def _backward(
     if not getattr(_within, "asking", False):  # a pass within one is torch's
         _within.asking = True
         try:
-            for listener in list(_listeners):
+            for listener in [*_listeners, *_last]:
                 if listener(tensors, given, options):
                     return
         finally:

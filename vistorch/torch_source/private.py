@@ -8,7 +8,8 @@ Invariant: no function here changes a graph, but for `run_node`, which runs one 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .real import torch
@@ -25,9 +26,8 @@ def sequence(node: Any) -> int:
     return node._sequence_nr()
 
 
-def next_sequence() -> int:
-    """The number that the next node of this thread will have."""
-    return torch.autograd._get_sequence_nr()
+# The number that the next node of this thread will have: a function, called for every op while lines are noted.
+next_sequence: Callable[[], int] = torch.autograd._get_sequence_nr
 
 
 def outputs(node: Any) -> list[tuple[tuple[int, ...], Any, Any]]:
@@ -52,6 +52,18 @@ def saved_names(node: Any) -> list[str]:
 
 
 _saved_names: dict[type, list[str]] = {}
+
+
+def nothing_saved(node: Any) -> set[str]:
+    """The names under which a node of C++ keeps None: an argument that was not given."""
+    found = set()
+    for name in saved_names(node):
+        try:
+            if not packed(node, name) and saved(node, name) is None:
+                found.add(name)
+        except (RuntimeError, AttributeError, TypeError):  # freed, or written over since
+            continue
+    return found
 
 
 def packed(node: Any, name: str) -> bool:
@@ -85,9 +97,22 @@ def _each(value: Any) -> tuple:
     return () if value is None else tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
+def function_of(node: Any) -> Any:
+    """The class of a custom Function that made a node; None of another node."""
+    return getattr(node, "_forward_cls", None)
+
+
+def needs_input_grad(node: Any) -> tuple:
+    """Which arguments of a custom Function need a gradient: one entry for each argument."""
+    return tuple(getattr(node, "needs_input_grad", ()))
+
+
 def fills_in_zeros(node: Any) -> bool:
-    """Whether a custom Function wants zeros for gradients that nothing sends."""
-    return bool(getattr(node, "materialize_grads", False))
+    """Whether a node runs though nothing came to it: a custom Function gets zeros.
+
+    One that has said `set_materialize_grads(False)` gets None from torch, and zeros here: torch does not say which.
+    """
+    return hasattr(node, "apply") and not callable(node)
 
 
 def has_hooks(tensor: Any) -> bool:
@@ -131,9 +156,10 @@ def run_node(
     if anomaly:  # it would print where the pass "failed"
         torch.autograd.set_detect_anomaly(False, checks)
     try:
-        torch.autograd.Variable._execution_engine.run_backward(
-            tuple([e for e, _ in roots]), tuple([g for _, g in roots]), True, create_graph, (), True, True
-        )
+        with _whole(node):
+            torch.autograd.Variable._execution_engine.run_backward(
+                tuple([e for e, _ in roots]), tuple([g for _, g in roots]), True, create_graph, (), True, True
+            )
     except _Ran:
         pass
     finally:
@@ -141,6 +167,27 @@ def run_node(
         if anomaly:
             torch.autograd.set_detect_anomaly(True, checks)
     return seen[0] if seen else ((), None)
+
+
+@contextmanager
+def _whole(node: Any) -> Iterator[None]:
+    """A compiled region may write over what it saved, as it runs once: it gets back what was there."""
+    if not is_compiled(node):
+        yield
+        return
+    kept = [data for raw in raw_saved_of_function(node) if (data := data_of(raw)) is not None]
+    copies = [data.clone() for data in kept]
+    try:
+        with torch._functorch.config.patch(donated_buffer=False):
+            yield
+    finally:
+        for data, copy in zip(kept, copies, strict=True):
+            data.data.copy_(copy)  # past the version, as nothing has changed when it is over
+
+
+def is_compiled(node: Any) -> bool:
+    """Whether a node is a whole region that torch.compile has made."""
+    return node.name().endswith("CompiledFunctionBackward")
 
 
 def call_node(node: Any, grads: list) -> list | None:
@@ -215,7 +262,7 @@ def memory_of(tensor: Any) -> int:
         return 0
     try:
         return tensor.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
+    except (RuntimeError, NotImplementedError, ValueError):
         return 0
 
 

@@ -5,6 +5,7 @@ Invariant: a question about a tensor changes nothing of it.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,16 +23,17 @@ GONE = (
 )
 REENTRANT = (
     "{} runs a whole backward pass inside of its own (torch.utils.checkpoint with use_reentrant=True), which cannot be "
-    "taken back: give checkpoint use_reentrant=False, or walk torch's own pass forward only"
+    "taken back: give checkpoint use_reentrant=False, or type %vt step loss --ran to step through torch's own pass"
 )
 REPLICATED = (
     "the model is in {}, whose C++ hooks exchange gradients between processes: they cannot be run again or taken back; "
-    "step the module inside of it (model.module), or walk torch's own pass forward only"
+    "step the module inside of it (model.module), or type %vt step loss --ran to step through torch's own pass"
 )
-COMPILED = (
-    "{} was compiled with buffers that its backward may write over, so it runs once: step the model without "
-    "torch.compile, or set torch._functorch.config.donated_buffer = False before it is compiled"
-)
+REPLICATING = ("DistributedDataParallel", "FullyShardedDataParallel")
+
+
+class Unsteppable(ValueError):
+    """A pass that torch can run, and that cannot be taken one node at a time and back."""
 
 
 def roots_of(outputs: Any) -> list[Any]:
@@ -61,18 +63,23 @@ def roots_of(outputs: Any) -> list[Any]:
     return tensors
 
 
-def unsteppable(nodes: Iterable[Any], modules: Iterable[Any] = ()) -> str | None:
+def unsteppable(nodes: Iterable[Any]) -> str | None:
     """Why a pass cannot be taken one node at a time and back, in a sentence; None where it can.
 
     Args:
         nodes: the nodes of the pass.
-        modules: modules that took part, as far as they are known.
     """
+    leaves = set()
     for n in nodes:
         if n.name() == "CheckpointFunctionBackward":
             return REENTRANT.format(n.name())
-    for module in modules:
-        kind = type(module).__name__
-        if kind in ("DistributedDataParallel", "FullyShardedDataParallel") or kind.startswith("FSDP"):
+        if hasattr(n, "variable"):
+            leaves.add(id(n.variable))
+    distributed = torch.distributed
+    if not distributed.is_available() or not distributed.is_initialized():
+        return None
+    for one in gc.get_objects():  # hooks of C++ do not say whose they are
+        kind = type(one).__name__
+        if kind in REPLICATING and any(id(p) in leaves for p in one.parameters()):
             return REPLICATED.format(kind)
     return None

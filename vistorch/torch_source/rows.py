@@ -1,25 +1,30 @@
 """Our row for a torch node: its input names, its formula, what it reads.
 
-The engine names its nodes as PyTorch does, so a row is found by the name of the node; of several rows with one name it
-is the first whose differentiable inputs are as many as the node has. Where no row is known the inputs still have the
-names of PyTorch's schema.
+The engine names its nodes as PyTorch does, so a row is found by the name of the node. Of several rows with one name it
+is the one that is called as PyTorch's function is and that has the same constants. Where no row is known, the inputs
+have the names of PyTorch's schema.
 
 Invariant: a row is never guessed from the number of inputs alone.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
 from ..debug.formula import Formula
 from ..engine.core.rules import TABLE, Rule
+from . import constants, private
 from .arguments import ARGUMENTS
 
-OURS = {"self": "input"}  # PyTorch's name of an argument -> a row's
+_SNAKE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+OURS = {"self": "input", "exponent": "other"}  # PyTorch's name of an argument -> a row's
 # Nodes of PyTorch that compute what a row under another name computes: overloads for plain numbers, other devices.
 SAME = {
     "AddBackward1": "AddBackward0",
+    "PowBackward0": "PowBackward1",
+    "PowBackward2": "PowBackward1",
     "SubBackward1": "SubBackward0",
     "MulBackward1": "MulBackward0",
     "RsubBackward1": "RsubBackward0",
@@ -62,18 +67,44 @@ def own_name(argument: str) -> str:
 
 def row_of(node: Any) -> Rule | None:
     """Our row for a node; None where none is known."""
-    return _row(node.name(), arguments_of(node))
+    arguments = arguments_of(node)
+    sent = tuple(
+        [
+            name
+            for name, (target, _) in zip(arguments, node.next_functions, strict=False)
+            if target is not None
+        ]
+    )
+    return _row(node.name(), arguments, sent, tuple(private.saved_names(node)))
+
+
+def called(name: str) -> str:
+    """PyTorch's name of the function that makes a node of this name: "log_softmax" of "LogSoftmaxBackward0"."""
+    return _SNAKE.sub("_", SAME.get(name, name).rpartition("Backward")[0]).lower()
 
 
 @cache
-def _row(name: str, arguments: tuple[str, ...]) -> Rule | None:
-    wanted = [own_name(one) for one in arguments]
-    for rule in _rows().get(SAME.get(name, name), ()):
-        if not wanted or any(name not in rule.inputs for name in wanted):
+def _row(name: str, arguments: tuple[str, ...], sent: tuple[str, ...], kept: tuple[str, ...]) -> Rule | None:
+    name, base = SAME.get(name, name), called(name)
+    wanted = [own_name(one) for one in sent]
+    best: tuple[Any, Rule | None] = ((), None)
+    for rule in _rows().get(name, ()):
+        if not wanted or any(one not in rule.inputs for one in wanted):
             continue
-        if all(rule.vjps[rule.inputs.index(name)] is not None for name in wanted):
-            return rule
-    return None
+        if any(rule.vjps[rule.inputs.index(one)] is None for one in wanted):
+            continue
+        # the row that is called as the function is, and that is told the same besides tensors
+        missing = sum(not constants.said(rule.name, const, kept) for const in rule.consts)
+        untold = sum(
+            one in constants.TOLD and one not in rule.consts and own_name(one) not in rule.inputs
+            for one in kept
+        )
+        alike = rule.name == base or rule.name.startswith(f"{base}_")
+        more = sum(one not in wanted and one in map(own_name, arguments) for one in rule.inputs)
+        score = (alike, -missing - untold - more, len(rule.consts))
+        if not best[0] or score > best[0]:
+            best = (score, rule)
+    return best[1]
 
 
 @cache

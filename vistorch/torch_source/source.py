@@ -6,14 +6,15 @@ needs none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
 from ..debug.array.source import Source as ArraySource
-from ..debug.source import Nodes
-from . import forward, graph, listening, nodes, private, real, stepper, values
+from ..debug.source import Facts, Nodes
+from . import forward, graph, listening, nodes, notes, passes, private, real, replayed, stepper, values
 from .real import torch
 
 
@@ -27,6 +28,14 @@ class TorchSource:
     def chip(self) -> str:
         """What pages call it."""
         return real.chip()
+
+    def ready(self) -> None:
+        """Refuse, in one sentence, where this torch cannot be looked into.
+
+        Raises:
+            Unsupported: why not.
+        """
+        real.ready()
 
     def is_tensor(self, x: Any) -> bool:
         """Whether a thing is a tensor of PyTorch."""
@@ -52,7 +61,7 @@ class TorchSource:
         """What tells a tensor's memory from others."""
         return nodes.memory_of(tensor)
 
-    def facts(self, tensor: Any) -> values.Facts:
+    def facts(self, tensor: Any) -> Facts:
         """What a table says of a tensor."""
         return values.facts(tensor)
 
@@ -85,6 +94,41 @@ class TorchSource:
         """A pass that stands still until it is moved."""
         return stepper.TorchStepper(outputs, names=names, **options)
 
+    def replayed(self, outputs: Any, names: dict[Any, str] | None = None) -> replayed.ReplayedPass:
+        """A pass that torch runs now, to be stepped through afterwards."""
+        return replayed.ReplayedPass(outputs, names=names)
+
+    @contextmanager
+    def passes(
+        self, steer: Callable[[Any], None], names: Callable[[Any], dict] | None = None
+    ) -> Iterator[None]:
+        """While it lasts, each backward pass is a stepper's, which `steer` moves to its end or leaves.
+
+        Args:
+            steer: called with the stepper, in the place of the pass.
+            names: gives what leaves are called.
+        """
+        real.ready()
+        end = passes.listen(passes.stepped(steer, names or (lambda run: {})))
+        try:
+            yield
+        finally:
+            end()
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """While it lasts, lines and modules are noted at the nodes that are made."""
+        noting = notes.Noting()
+        noting.start()
+        try:
+            yield
+        finally:
+            noting.stop()
+
+    def optimizer_steps(self, phase: Callable[[str, Any], None]) -> AbstractContextManager[None]:
+        """While it lasts, `phase("step", optimizer)` is called before each step of any optimizer, "step_end" after."""
+        return passes.optimizer_steps(phase)
+
     def forward(self, nodes: list, outputs: tuple) -> forward.Forward:
         """What forward computed."""
         return forward.Forward(nodes, outputs)
@@ -93,11 +137,11 @@ class TorchSource:
         """A node's gradients; None where that would run something of the user's."""
         return private.call_node(node, gradients)
 
-    def check(self, node: Any) -> tuple[bool, str]:
+    def check(self, node: Any, nodes: list = [], outputs: tuple = ()) -> list[tuple[bool, str]]:  # noqa: B006
         """A node against independent gradients."""
         from .check import check
 
-        return check(node)
+        return check(node, forward.Forward(nodes, outputs) if nodes else None)
 
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""

@@ -22,11 +22,11 @@ from ..debug.walked_pass import WalkedPass
 from . import notes, private, values
 from .nodes import NODES, made_by, order_of
 from .real import torch
-from .refusals import GONE, roots_of, unsteppable
+from .refusals import GONE, Unsteppable, roots_of, unsteppable
 
 
 @dataclass
-class _Step:
+class Step:
     """What one step did, and what was there before it."""
 
     node: Any
@@ -50,7 +50,9 @@ class TorchStepper(WalkedPass):
         create_graph: record the pass.
         inputs: only these tensors get a gradient.
         names: what leaves are called, such as the names of parameters.
-        modules: modules that took part, as far as they are known.
+        search: look among all living tensors for those that keep their gradient inside of the graph, so that it can be
+            taken back; else only those in `names` are.
+        alone: nothing will be run here, so a pass that cannot be stepped will do.
     """
 
     reads: Nodes = NODES
@@ -64,7 +66,8 @@ class TorchStepper(WalkedPass):
         create_graph: bool = False,
         inputs: Any = None,
         names: dict[Any, str] | None = None,
-        modules: Any = (),
+        search: bool = True,
+        alone: bool = False,
     ) -> None:
         roots = roots_of(tensors)
         self.outputs = tuple(roots)
@@ -76,9 +79,9 @@ class TorchStepper(WalkedPass):
         gradients = _gradients(roots, gradient)
         order = order_of([n for n, _ in edges])  # type: ignore[misc]
         self.nodes = order if inputs is None else _leading_to(order, inputs)
-        why = unsteppable(self.nodes, modules)
+        why = None if alone else unsteppable(self.nodes)
         if why is not None:
-            raise ValueError(why)
+            raise Unsteppable(why)
         if any(NODES.is_freed(n) for n in self.nodes if not NODES.is_leaf(n)):
             raise ValueError(GONE)
         self.number = {n: i for i, n in enumerate(self.nodes)}
@@ -87,8 +90,8 @@ class TorchStepper(WalkedPass):
             if n in self.number:
                 self._put(n, nr, g)
         self._start = {n: list(gs) for n, gs in self.waiting.items()}
-        self._taken: list[_Step] = []
-        self._retaining = _retaining(self.number)
+        self._taken: list[Step] = []
+        self._retaining = _retaining(self.number, gc.get_objects() if search else list(self.names))
 
     # ---- where it stands ------------------------------------------------------------------------------------
     @property
@@ -181,7 +184,7 @@ class TorchStepper(WalkedPass):
             return False
         n = self.nodes[at]
         came = self.waiting.pop(n, None)
-        step = _Step(n, came if came is not None else [None] * _width(n))
+        step = Step(n, came if came is not None else [None] * _width(n))
         step.retained = [(t, t.grad) for t in self._retaining.get(n, ())]
         try:
             if NODES.is_leaf(n):
@@ -196,7 +199,7 @@ class TorchStepper(WalkedPass):
         self._taken.append(step)
         return True
 
-    def _run(self, step: _Step) -> None:
+    def _run(self, step: Step) -> None:
         n = step.node
         given = step.came
         if all(g is None for g in given):  # zeros for a custom Function that nothing came to
@@ -205,22 +208,26 @@ class TorchStepper(WalkedPass):
             t.grad = None if grad is None else grad.clone()
         with torch.set_grad_enabled(self.create_graph):
             sent, after_hooks = private.run_node(n, given, self.create_graph)
-            step.hooked = _changed(step.came, after_hooks)
-            for i, ((target, output), g) in enumerate(zip(n.next_functions, sent, strict=False)):
-                if target is None or g is None or target not in self.number:
-                    continue
-                held = self.waiting.get(target)
-                before = None if held is None else held[output]
-                self._put(target, output, g)
-                step.sent.append((i, target, output, g, before, self.waiting[target][output]))
+            step.hooked = changed(step.came, after_hooks)
+            self._send(step, sent)
 
-    def _receive(self, step: _Step) -> None:
+    def _send(self, step: Step, sent: Any) -> None:
+        """Let what a node sends wait where it goes."""
+        for i, ((target, output), g) in enumerate(zip(step.node.next_functions, sent, strict=False)):
+            if target is None or g is None or target not in self.number:
+                continue
+            held = self.waiting.get(target)
+            before = None if held is None else held[output]
+            self._put(target, output, g)
+            step.sent.append((i, target, output, g, before, self.waiting[target][output]))
+
+    def _receive(self, step: Step) -> None:
         v = step.node.variable
         step.before = v.grad
         if v.grad is not None and not self.create_graph:  # torch adds in place: it gets a copy to add to
             v.grad = v.grad.clone()
         _, after_hooks = private.run_node(step.node, step.came, self.create_graph, leaf=True)
-        step.hooked = _changed(step.came, after_hooks)
+        step.hooked = changed(step.came, after_hooks)
         step.accumulated = (step.before, v.grad)
 
     def _put(self, node: Any, output: int, g: Any) -> None:
@@ -230,7 +237,7 @@ class TorchStepper(WalkedPass):
         held[output] = g if held[output] is None else _added(held[output], g)
         self.waiting[node] = held
 
-    def _put_back(self, step: _Step) -> None:
+    def _put_back(self, step: Step) -> None:
         """What was there before a step."""
         n = step.node
         for _, target, output, _, before, _ in reversed(step.sent):
@@ -240,12 +247,16 @@ class TorchStepper(WalkedPass):
                 del self.waiting[target]
             else:
                 self.waiting[target] = held
-        if NODES.is_leaf(n):
-            n.variable.grad = step.before
-        for t, grad in step.retained:
-            t.grad = grad
+        self._restore(step)
         if any(g is not None for g in step.came):
             self.waiting[n] = step.came
+
+    def _restore(self, step: Step) -> None:
+        """Every `.grad` that a step has changed, as it was."""
+        if NODES.is_leaf(step.node):
+            step.node.variable.grad = step.before
+        for t, grad in step.retained:
+            t.grad = grad
 
     def take_back_to(self, position: int) -> None:
         """Take steps back until so many are left, without looking at them."""
@@ -274,13 +285,17 @@ class TorchStepper(WalkedPass):
         self._taken.clear()
         self._retaining.clear()
 
-    def check(self, node: Any = None) -> tuple[bool, str]:
-        """Compare one node's gradient with independent ones; by default the newest step's."""
+    def check(self, node: Any = None) -> list[tuple[bool, str]]:
+        """Compare one node's gradient with independent ones; by default the newest step's.
+
+        Returns:
+            What each witness says: whether it agrees, and a line.
+        """
         if node is None:
             if not self._taken:
                 raise ValueError("no step has been taken yet: name a node")
             node = self._newest
-        return self.source.check(self.nodes[self._number_of(node)])
+        return self.source.check(self.nodes[self._number_of(node)], self.nodes, self.outputs)
 
 
 class Whereabouts:
@@ -351,7 +366,7 @@ def _added(held: Any, g: Any) -> Any:
     return g + held if held.layout is not torch.strided else held + g
 
 
-def _changed(came: list, after_hooks: tuple | None) -> list | None:
+def changed(came: list, after_hooks: tuple | None) -> list | None:
     """What hooks made of what came in; None where they left it alone."""
     if after_hooks is None:
         return None
@@ -371,13 +386,15 @@ def _in_place(tensor: Any, before: Any) -> None:
     tensor.grad = before
 
 
-def _retaining(number: dict) -> dict[Any, list[Any]]:
-    """Tensors inside of a graph that keep their gradient, by the node that made them.
+def _retaining(number: dict, among: list[Any]) -> dict[Any, list[Any]]:
+    """Tensors inside of a graph that keep their gradient, by the node that made them: torch does not say which.
 
-    torch does not say which tensors those are, so the living ones are looked at.
+    Args:
+        number: the nodes of the pass.
+        among: objects to look at.
     """
     found: dict[Any, list[Any]] = {}
-    for one in gc.get_objects():
+    for one in among:
         if not issubclass(type(one), torch.Tensor):
             continue
         try:

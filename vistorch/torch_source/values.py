@@ -9,14 +9,13 @@ Invariant: the tensor is only read; no graph, no hook and no version of it chang
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from ..debug.array.source import Source
-from ..debug.source import Unsupported
+from ..debug.source import Facts, Unsupported
 from ..engine.memory.placement import CPU
 from . import private
 from .real import torch
@@ -48,25 +47,25 @@ def name_of(dtype: Any) -> str:
 
 def refused(t: Any) -> str | None:
     """Why a tensor has no values that could be shown, in a sentence; None where it has."""
-    shape = ""
-    try:
-        shape = f" of shape {tuple(t.shape)}" if not t.is_nested else ""
-    except RuntimeError:
-        pass
+    if isinstance(t, torch.nn.parameter.UninitializedTensorMixin):
+        return "it has no shape yet: the first forward gives it one"
     if t.is_nested:
         return "a nested tensor has no one shape: show its parts, as in [*x.unbind()]"
+    shape = f" of shape {tuple(t.shape)}"
     if private.is_fake(t):
         return f"a fake tensor{shape} stands for one and has no values: make it outside of FakeTensorMode"
     if t.device.type == "meta":
-        return (
-            f"a meta tensor{shape} has a shape and no values: x.to_empty(device='cpu') makes package for some"
-        )
-    if isinstance(t, torch.nn.parameter.UninitializedTensorMixin):
-        return "it has no shape yet: the first forward gives it one"
+        return f"a meta tensor{shape} has a shape and no values: x.to_empty(device='cpu') makes room for some"
     if private.is_wrapped(t):
         return (
             "it lives inside a transform of torch.func (vmap, grad, functionalize) and has no values of its own: show "
             "what the transform returns"
+        )
+    layout = name_of(t.layout)
+    if layout != "strided" and t.numel() > DENSE:
+        return (
+            f"a {LAYOUTS.get(layout, layout)} tensor of {t.numel():,} elements is too large to be drawn dense: show "
+            "its values, as in x.values()"
         )
     return None
 
@@ -93,11 +92,6 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
         t = t.detach()
         layout = name_of(t.layout)
         if layout != "strided":
-            if t.numel() > DENSE:
-                raise Unsupported(
-                    f"a {LAYOUTS.get(layout, layout)} tensor of {t.numel():,} elements is too large to be drawn dense: "
-                    "show its values, as in x.values()"
-                )
             notes.append(LAYOUTS.get(layout, layout) + _stored(t))
             t = t.to_dense()
         if t.is_quantized:
@@ -112,8 +106,8 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
         try:
             if name in FOREIGN:
                 whole = torch.uint8 if t.element_size() == 1 else torch.int16
-                return t.view(whole).cpu().numpy().view(FOREIGN[name]), notes
-            return t.cpu().numpy(), notes
+                return t.cpu().view(whole).numpy().view(FOREIGN[name]), notes
+            return t.numpy(force=True), notes  # force: also zeros that take no memory
         except (RuntimeError, TypeError, NotImplementedError) as error:
             kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
             raise Unsupported(f"a tensor of {name}{kind} cannot be read: {_line(error)}") from None
@@ -146,19 +140,6 @@ def array(t: Any, text: bool) -> Source:
     )
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What a table says of a tensor; `says` why it has no values, "" if it has."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    device: str
-    nbytes: int
-    memory: int
-    requires_grad: bool
-    says: str
-
-
 def facts(t: Any) -> Facts:
     """What a table says of a tensor.
 
@@ -166,15 +147,11 @@ def facts(t: Any) -> Facts:
         t: the tensor.
     """
     why = refused(t) or ""
-    try:
-        shape = tuple([int(n) for n in t.shape])
-    except (RuntimeError, TypeError):  # nested, lazy
-        shape = ()
-    try:
-        nbytes = t.numel() * t.element_size() if t.layout is torch.strided else private.bytes_of(t)
-        memory = 0 if why else private.bytes_of(t)
-    except (RuntimeError, TypeError, ValueError):
-        nbytes = memory = 0
+    lazy = isinstance(t, torch.nn.parameter.UninitializedTensorMixin)
+    shape = () if t.is_nested or lazy else tuple([int(n) for n in t.shape])
+    strided = t.layout is torch.strided and not t.is_nested
+    nbytes = 0 if lazy else t.numel() * t.element_size() if strided else private.bytes_of(t)
+    memory = 0 if why else private.bytes_of(t)
     return Facts(shape, name_of(t.dtype), str(t.device), nbytes, memory, t.requires_grad, why)
 
 

@@ -85,13 +85,23 @@ export function savedOf(saved: Saved[], own: number): HTMLElement {
   return section("Saved for this node", saved.length ? bytes(own) : "nothing", el("div.vt-saved", {}, ...lines));
 }
 
+/** What one independent computation says of a node's gradient. */
+export type Witness = [good: boolean, text: string];
+
+/** The witnesses of an answer; a kernel that says why not is one that disagrees. */
+export function witnesses(answer: Record<string, unknown>): Witness[] {
+  const lines = Array.isArray(answer.lines) ? answer.lines : [];
+  const read = lines.flatMap((line): Witness[] => (Array.isArray(line) ? [[line[0] === true, String(line[1])]] : []));
+  return read.length ? read : [[answer.ok === true, String(answer.text ?? answer.why ?? "the kernel gave no answer")]];
+}
+
 /** The button that asks the kernel to compare a node with finite differences, and its answer. */
-export function checkOf(kernel: Kernel, node: number, known: Map<number, [boolean, string]>, signal: AbortSignal): HTMLElement {
+export function checkOf(kernel: Kernel, node: number, known: Map<number, Witness[]>, signal: AbortSignal): HTMLElement {
   const said = el("span.vt-checked", { role: "status" });
   const update = (): void => {
-    const [good, text] = known.get(node) ?? [true, ""];
-    said.className = `vt-checked${text ? (good ? " vt-goodc" : " vt-badc") : ""}`;
-    said.textContent = text ? `${good ? "✓" : "✗"} ${text}` : "compares this node with finite differences";
+    const lines = known.get(node) ?? [];
+    if (!lines.length) said.textContent = "compares this node with finite differences";
+    else said.replaceChildren(...lines.map(([good, text]) => el(`span.${good ? "vt-goodc" : "vt-badc"}`, { text: `${good ? "✓" : "✗"} ${text}` })));
   };
   const asks = button(
     "button.vt-check",
@@ -100,7 +110,7 @@ export function checkOf(kernel: Kernel, node: number, known: Map<number, [boolea
     () => {
       said.textContent = "checking …";
       kernel.ask({ type: "check", node }, (answer) => {
-        known.set(node, [answer.ok === true, String(answer.text ?? answer.why ?? "the kernel gave no answer")]);
+        known.set(node, witnesses(answer));
         update();
       });
     },

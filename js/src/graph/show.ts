@@ -6,7 +6,7 @@ import type { Frame } from "../shared/frame";
 import { Board } from "./board";
 import { Closer } from "./closer";
 import { Folds } from "./folds";
-import { checkOf, inspect } from "./inspect";
+import { checkOf, inspect, type Witness } from "./inspect";
 import { Kernel } from "./kernel";
 import type { Look } from "./look";
 import { Graph } from "./model";
@@ -14,9 +14,18 @@ import type { State } from "./types";
 import { Search } from "./search";
 import { svg } from "./svg";
 
-export function titleOf(title: string, meta: string[]): HTMLElement[] {
+/** Whose graph it is: a filled dot for vistorch, a ring for another library. */
+function sourceChip(source: string): HTMLElement {
+  const filled = source === "vistorch";
+  const dot = svg("circle", { cx: 4, cy: 4, r: 3.2, fill: filled ? "currentColor" : "none", stroke: "currentColor", "stroke-width": filled ? 0 : 1.6 });
+  const drawn = svg("svg", { width: 8, height: 8, "aria-hidden": "true" }, dot);
+  return el("span.vt-source-chip", { title: "whose graph this is" }, drawn as unknown as HTMLElement, source);
+}
+
+export function titleOf(title: string, meta: string[], source: string): HTMLElement[] {
   return [
     el("span.vt-name", { text: title, role: "heading", "aria-level": 2 }),
+    sourceChip(source),
     el("span.vt-meta", {}, ...meta.map((text) => el("span", { text }))),
   ];
 }
@@ -50,7 +59,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   const closer = new Closer(kernel, signal);
   const note = el("div.vt-note.vt-answer", { role: "status" });
   const aside = el("div.vt-inspector", { role: "region", "aria-label": "the chosen node", tabindex: 0 });
-  const checked = new Map<number, [boolean, string]>();
+  const checked = new Map<number, Witness[]>();
   const flows = (norm: number): number | null => (Number.isNaN(norm) ? null : norm);
   let chosen = -1;
   const say = (text: string): void => void (note.textContent = text);
@@ -89,7 +98,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   const head = el(
     "div.vt-head",
     {},
-    ...titleOf(state.title, state.meta),
+    ...titleOf(state.title, state.meta, state.source),
     el("span.vt-space"),
     search.root,
     ...(foldable

@@ -100,6 +100,7 @@ export interface State {
   text?: string;
   name: string;
   meta: string[];
+  source: string;
   says: string[];
   nodes: Nodes;
   kept: Kept;
@@ -197,6 +198,7 @@ export const check: Check<State> = record<State>({
   text: optional(text),
   name: text,
   meta: list(text),
+  source: text,
   says: list(text),
   nodes: checkNodes,
   kept: checkKept,

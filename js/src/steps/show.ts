@@ -7,7 +7,7 @@ import { Board } from "../graph/board";
 import { Closer } from "../graph/closer";
 import { Folds } from "../graph/folds";
 import { single, type Value } from "../graph/heat";
-import { checkOf } from "../graph/inspect";
+import { checkOf, type Witness } from "../graph/inspect";
 import { Kernel } from "../graph/kernel";
 import { Search } from "../graph/search";
 import { sample, titleOf, widths } from "../graph/show";
@@ -24,7 +24,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   const course = new Course(state);
   const kernel = new Kernel(model, signal);
   const line = chain(course);
-  const checked = new Map<number, [boolean, string]>();
+  const checked = new Map<number, Witness[]>();
   const breaks = new Set<number>();
   const status = el("div.vt-stop", { role: "status" });
   const note = el("div.vt-note.vt-answer", { role: "status" });
@@ -216,7 +216,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     el(
       "div.vt-head",
       {},
-      ...titleOf(state.title, [`${course.partial ? state.total : course.count} step${course.count === 1 ? "" : "s"}`, ...meta]),
+      ...titleOf(state.title, [`${course.partial ? state.total : course.count} step${course.count === 1 ? "" : "s"}`, ...meta], state.source),
       el("span.vt-space"),
       search?.root ?? null,
       ...exits,

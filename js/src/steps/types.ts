@@ -139,6 +139,7 @@ export interface State {
   whole: boolean;
   done: number[];
   graph: GraphState | null;
+  source: string;
   places: number[];
   stops: [number, string][];
 }
@@ -267,6 +268,7 @@ export const check: Check<State> = record<State>({
   whole: flag,
   done: list(num),
   graph: maybe(checkGraph),
+  source: text,
   places: list(num),
   stops: list(row(num, text)),
 });

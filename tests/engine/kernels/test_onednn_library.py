@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import vistorch as L
 from vistorch.engine.kernels.fast.switch import onednn
 from vistorch.engine.kernels.onednn import library
 
@@ -112,16 +113,54 @@ def test_another_version_is_refused_before_anything_is_computed(monkeypatch, ver
 
 
 @there
-def test_a_thousand_shapes_keep_a_bound():
+def test_a_thousand_shapes_keep_a_bound(monkeypatch):
     import numpy as np
 
     from vistorch.engine.kernels.onednn import pointwise, primitives
 
+    monkeypatch.setattr(primitives, "OFTEN", 0)
     for n in range(3000, 3000 + 2 * primitives.LIMIT):
         pointwise.eltwise(pointwise.GELU, np.zeros(n, "f4"))
     assert len(primitives._mine.kept) <= primitives.LIMIT
     x = np.linspace(-1, 1, 3000, dtype="f4")  # the first of them, made anew
     assert abs(pointwise.eltwise(pointwise.GELU, x)).max() < 1
+
+
+@there
+def test_shapes_that_never_come_again_get_no_primitives():
+    import numpy as np
+
+    from vistorch.engine.kernels.onednn import pointwise, primitives
+
+    def gelu(n):
+        return pointwise.eltwise(pointwise.GELU, np.ones(n, "f4")) is not None
+
+    primitives.forget()
+    made = [gelu(n) for n in range(5000, 5400)]
+    assert made == [True] * primitives.RECENT + [False] * (400 - primitives.RECENT)
+    assert gelu(5000)  # what is there is used
+    assert [gelu(6000) for _ in range(2 * primitives.OFTEN)].index(True) == primitives.OFTEN - 1
+    primitives.forget()
+    # a program with many shapes that do come again
+    for _ in range(primitives.OFTEN):
+        assert all(gelu(n) for n in range(5000, 5000 + primitives.RECENT))
+    assert all(gelu(n) for n in range(7000, 7000 + primitives.RECENT // 2))
+    primitives.forget()
+
+
+@there
+def test_lstm_layers_of_all_lengths_go_back_too():
+    from vistorch.engine.kernels.onednn import primitives
+
+    primitives.forget()
+    net = L.nn.LSTM(64, 64)
+    for steps in range(20, 20 + primitives.RECENT + 5):
+        x = L.ones(steps, 2, 64, requires_grad=True)
+        for _ in range(primitives.OFTEN):  # so that forward passes are made for every length, and backward passes not
+            out = net(x)[0]
+        out.sum().backward()
+        assert x.grad.isfinite().all()
+    primitives.forget()
 
 
 @there

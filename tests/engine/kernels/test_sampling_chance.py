@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from vistorch.engine.kernels.sampling import normal
 from vistorch.engine.kernels.sampling_binomial import binomial
 from vistorch.engine.kernels.sampling_gamma import dirichlet, gamma
 from vistorch.engine.random.mersenne_twister import Generator
@@ -32,11 +33,34 @@ def test_gamma_numbers_are_torchs(source, dtype):
         assert same_words(source)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize(
+    "shapes", ["alike", "alike, near 1", "others", "others, near 1", "some zero", "large"]
+)
+def test_many_gamma_numbers_at_once_are_torchs(source, shapes, waits, dtype):
+    """Near 1 a cube that is not positive comes often; a number of a pair waits before, or not, and after, or not."""
+    for count in (1, 2, 17, 600, 4001):
+        alpha = {
+            "alike": lambda n: np.full(n, 2.5),
+            "alike, near 1": lambda n: np.ones(n),
+            "others": lambda n: rng.uniform(1, 10, n),
+            "others, near 1": lambda n: rng.uniform(1, 1.5, n),
+            "some zero": lambda n: np.where(rng.random(n) < 0.3, 0, rng.uniform(1, 9, n)),
+            "large": lambda n: 10 ** rng.uniform(1, 6, n),
+        }[shapes](count).astype(dtype)
+        if waits:
+            normal(source, (1,), "f8", 0.0, 1.0, True)
+            torch.empty(1, dtype=torch.double).normal_()
+        np.testing.assert_array_equal(
+            gamma(source, alpha), torch._standard_gamma(torch.tensor(alpha)).numpy()
+        )
+        assert same_words(source)
+
+
 def test_a_normal_number_that_waits_is_used_first(source):
     torch.empty(1).normal_()
     source.spare = None
-    from vistorch.engine.kernels.sampling import normal
-
     normal(source, (1,), "f4")
     assert (gamma(source, np.ones(4)) == torch._standard_gamma(torch.ones(4).double()).numpy()).all()
     assert same_words(source)

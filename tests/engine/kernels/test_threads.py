@@ -1,9 +1,11 @@
 """The number of threads: who sets it, that results do not depend on it, and that forked children do not wait."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from math import prod
 
 import numpy as np
@@ -90,6 +92,12 @@ def shaped(*shape, seed=0):
     return large(seed, prod(shape)).view(shape)
 
 
+def slopes():
+    x = large().requires_grad_(True)
+    (x.relu() + x.tanh() * 2 + x.sigmoid() * 3).backward(large(1))
+    return x.grad
+
+
 RESULTS = {
     "add": lambda: large() + large(1),
     "add a number": lambda: large() * 3 + 1,
@@ -97,7 +105,16 @@ RESULTS = {
     "compare": lambda: large() > large(1),
     "exp": lambda: large().exp(),
     "tanh of doubles": lambda: large().double().tanh(),
+    "in place": lambda: large().mul_(3).add_(large(1)).exp_(),
+    "in place with a row": lambda: shaped(1 << 15, 64).add_(large(1, 64)),
+    "clone": lambda: large().clone(),
+    "clone of what lies otherwise": lambda: shaped(64, 32, 1024).permute(2, 0, 1).clone(),
+    "contiguous": lambda: shaped(64, 32, 1024).permute(2, 0, 1).contiguous(),
+    "cast": lambda: shaped(64, 32, 1024).permute(2, 0, 1).double(),
+    "cast to integers": lambda: (large() * 100).long(),
+    "a copy of repeated elements": lambda: large(0, 1024).expand(2048, 1024).clone(),
     "relu": lambda: large().relu(),
+    "gradients of activations": lambda: slopes(),
     "gelu": lambda: F.gelu(large()),
     "erf": lambda: large().erf(),
     "sum": lambda: large().sum(),
@@ -117,7 +134,9 @@ def test_results_are_the_same_bits_for_any_number(many, name):
     want = RESULTS[name]().numpy()
     for number in (2, 3):
         many(number)
-        np.testing.assert_array_equal(RESULTS[name]().numpy(), want)
+        found = RESULTS[name]().numpy()
+        np.testing.assert_array_equal(found, want)
+        assert found.strides == want.strides
 
 
 POINTWISE = sorted(
@@ -186,7 +205,31 @@ def test_an_error_in_a_block_is_raised_and_the_pool_goes_on():
     with pytest.raises(ValueError, match="of a block"):
         pool.run([lambda: seen.append(1), fails, lambda: seen.append(2)], 3)
     pool.run([lambda: seen.append(3)] * 4, 3)
-    assert sorted(seen) == [1, 2, 3, 3, 3, 3]
+    assert seen.count(3) == 4
+
+
+@linux
+def test_an_interrupt_waits_for_the_blocks_that_run():
+    pool, ended = threads.Pool(), []
+
+    def job():
+        time.sleep(0.05)
+        ended.append(threading.get_ident())
+
+    for _ in range(5):
+        before = len(ended)
+        timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            pool.run([job] * 100, 3)
+        timer.join()
+        now = len(ended)
+        assert before < now < before + 20
+        time.sleep(0.1)
+        assert len(ended) == now
+    seen = []
+    pool.run([lambda i=i: seen.append(i) for i in range(50)], 3)
+    assert sorted(seen) == list(range(50))
 
 
 def test_blocks_within_blocks_and_from_several_threads():
@@ -271,3 +314,54 @@ def test_workers_of_a_loader_keep_to_one_thread(tmp_path):
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=200, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == ["None True", "fork True", "spawn True"]
+
+
+RANKS = """
+import sys
+import vistorch as L
+import vistorch.multiprocessing as mp
+from vistorch.engine.kernels import threads
+
+def rank(i, path):
+    open(f"{path}/{i}", "w").write(str(L.get_num_threads()))
+
+def ask(_):
+    return L.get_num_threads()
+
+if __name__ == "__main__":
+    threads.state.cores = 4
+    threads._cores = lambda: 4
+    mp.spawn(rank, args=(sys.argv[1],), nprocs=2)
+    with mp.get_context("fork").Pool(2) as pool:
+        print(pool.map(ask, range(3)))
+    L.set_num_threads(3)
+    with mp.get_context("fork").Pool(2) as pool:
+        print(pool.map(ask, range(3)))
+"""
+
+
+@linux
+def test_processes_that_compute_side_by_side_share_the_cores(tmp_path):
+    path = tmp_path / "ranks.py"
+    path.write_text(RANKS)
+    env = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    for given, ranks in ((None, max(threads._cores() // 2, 1)), ("3", 3)):
+        if given:
+            env["OMP_NUM_THREADS"] = given
+        done = subprocess.run(
+            [sys.executable, path, tmp_path], capture_output=True, text=True, timeout=200, env=env
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert [(tmp_path / str(i)).read_text() for i in range(2)] == [str(ranks)] * 2
+        if not given:
+            assert done.stdout.split("\n")[:2] == ["[2, 2, 2]", "[3, 3, 3]"]
+
+
+def test_threads_that_compute_side_by_side_share_the_threads(many):
+    many(4)
+    assert threads.share(1e9) == 4
+    with threads.beside(2):
+        assert threads.share(1e9) == 2
+        with threads.beside(3):
+            assert threads.share(1e9) == 1
+    assert threads.share(1e9) == 4

@@ -11,6 +11,7 @@ from tests.ops.library import torch
 from vistorch.engine.core.record import record
 from vistorch.engine.core.rules import RAW, TABLE
 from vistorch.engine.core.tensor import wrap
+from vistorch.engine.ops.linalg import einsum
 
 
 def both(values, **more):
@@ -372,3 +373,33 @@ def test_a_vector_times_a_matrix_counts_its_squeeze():
     for L in (vistorch, torch):
         v, m = L.ones(3, requires_grad=True), L.ones(3, 2)
         assert [(v @ m)._version, L.matmul(v, m)._version, L.mv(m.t(), v)._version] == [1, 1, 0]
+
+
+def test_einsum_of_two_is_torchs_whatever_the_subscripts():
+    """Shared and single ones in any order, sizes of one and none among them; half of these are one planned product."""
+    rng, planned = np.random.default_rng(0), 0
+    for _ in range(150):
+        batch, left, inner, right = (list(part) for part in ("ab", "cd", "ef", "gh"))
+        names = [
+            part[: rng.integers(least, 3)] for part, least in ((batch, 0), (left, 0), (inner, 1), (right, 0))
+        ]
+        batch, left, inner, right = names
+        terms = [rng.permutation(part).tolist() for part in (batch + left + inner, batch + inner + right)]
+        out = rng.permutation(batch + left + right).tolist()
+        small = rng.random() < 0.3
+        sizes = {c: int(rng.integers(0 if small else 2, 4)) for c in "abcdefgh"}
+        equation = f"{''.join(terms[0])},{''.join(terms[1])}->{''.join(out)}"
+        operands = [both(rng.normal(size=[sizes[c] for c in term]), requires_grad=True) for term in terms]
+        ours, theirs = (
+            lib.einsum(equation, *pair)
+            for lib, pair in zip((vistorch, torch), zip(*operands, strict=True), strict=True)
+        )
+        assert tuple(ours.shape) == tuple(theirs.shape), equation
+        np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-10, atol=1e-12)
+        g = rng.normal(size=tuple(theirs.shape))
+        ours.backward(vistorch.tensor(g))
+        theirs.backward(torch.tensor(g))
+        for mine, yours in operands:
+            np.testing.assert_allclose(mine.grad.numpy(), yours.grad.numpy(), rtol=1e-10, atol=1e-12)
+        planned += einsum._contracted(equation, *(pair[0] for pair in operands)) is not None
+    assert 50 < planned < 150

@@ -8,7 +8,7 @@ maps = S(X((2, 3, 4, 2)))
 
 
 def simple(name: str, *builds, **more) -> Layer:
-    """A module whose default build is called on two shapes, and others on one."""
+    """A module whose default build is called on two shapes, and others, `B(alpha=2.0)`, on one."""
     return Layer(name, [B().on(x, flat), *(build.on(x) for build in builds)], **more)
 
 

@@ -35,6 +35,7 @@ class Builder:
 
     Args:
         title: what is shown.
+        source: the library whose graph it is, as pages call it.
 
     Example:
         >>> from vistorch.debug.graph import Builder
@@ -49,8 +50,8 @@ class Builder:
                   x (input)  2 × 2
     """
 
-    def __init__(self, title: str) -> None:
-        self.title = title
+    def __init__(self, title: str, source: str = "vistorch") -> None:
+        self.title, self.source = title, source
         self.nodes: list[GraphNode] = []
         self.edges: list[GraphEdge] = []
         self.groups: list[GraphGroup] = []
@@ -118,6 +119,7 @@ class Builder:
             tuple(self.roots),
             tuple(self.says),
             failed=failed,
+            source=self.source,
         )
         return made._with(first_open(made, most))
 

@@ -5,7 +5,8 @@ record is never changed: to open or close a group makes another one that shares 
 
 What `wire()` gives (kind "graph"); every text is data, every `[i]` into `strings` is one:
 
-- `title`, `text`, `name`: as for all records; `meta`: short facts for the head; `says`: sentences about the whole.
+- `title`, `text`, `name`: as for all records; `source`: the library whose graph it is; `meta`: short facts for the
+  head; `says`: sentences about the whole.
 - `strings`: list of texts. `shapes`: list of lists. `formulas`: list of lists of [input, LaTeX].
 - `nodes`: columns, one entry a node: `kind` u8 (0 op, 1 parameter, 2 input, 3 constant, 4 the op that failed), `step`
   i32 (its number among the ops, 0 for others), `group` i32 (-1: none), `shape` i32 (number in `shapes`), `saved` and
@@ -161,6 +162,7 @@ class GraphRecord:
         says: sentences about the whole.
         open: the groups that are open.
         failed: number of the node that failed, -1 if none did.
+        source: the library whose graph it is, as pages call it.
     """
 
     kind: ClassVar[str] = "graph"
@@ -173,6 +175,7 @@ class GraphRecord:
     says: tuple[str, ...] = ()
     open: frozenset[int] = field(default_factory=frozenset)
     failed: int = -1
+    source: str = "vistorch"
 
     @cached_property
     def tree(self) -> Any:

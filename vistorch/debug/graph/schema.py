@@ -119,6 +119,7 @@ class State(TypedDict):
     text: str
     name: str
     meta: list[str]
+    source: str  # whose graph it is: "vistorch", "PyTorch 2.13"
     says: list[str]
     nodes: Nodes
     kept: Kept

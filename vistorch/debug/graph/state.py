@@ -47,6 +47,7 @@ def state(record: Any) -> State:
         "text": record.text(),
         "name": record.title,
         "meta": list(record.meta),
+        "source": record.source,
         "says": list(record.says),
         "nodes": {
             "kind": _array([KINDS.index(n.kind) for n in nodes], np.uint8),

@@ -59,7 +59,7 @@ class _Builder:
         self.stepper, self.values, self.at = stepper, Values(budget), at
         self.reads = stepper.reads
         self.forward = stepper.source.forward(stepper.nodes, stepper.outputs)
-        self.made = StepsRecord(title, [], [], [])
+        self.made = StepsRecord(title, [], [], [], source=stepper.source.chip)
         self.waiting: set[int] = set()
 
     def build(self) -> StepsRecord:
@@ -111,7 +111,9 @@ class _Builder:
                 f"{self.values.pooled} of {len(made.values)} tensors are shown as overviews, a pixel for several "
                 "values: the page carries the numbers of the small ones"
             )
-        if stepper.has_hooks:
+        if stepper.says:
+            made.says.append(stepper.says)
+        elif stepper.has_hooks:
             made.says.append("hooks ran while this was recorded, and run each time their step is taken")
         return made
 
@@ -153,7 +155,7 @@ class _Builder:
         return self.stepper.names.get(self.reads.variable(n)) or "" if self.reads.is_leaf(n) else ""
 
     def _grad_of(self, leaf: Any) -> Any:
-        return self.stepper.source.gradient(self.reads.variable(leaf))
+        return self.stepper.gradient(self.reads.variable(leaf))
 
     def _brief(self, i: int, n: Any) -> dict[str, Any]:
         """A node of which no frame is kept."""

@@ -57,6 +57,7 @@ class StepsRecord:
     total: int = 0
     whole: bool = True
     done: list[int] = field(default_factory=list)
+    source: str = "vistorch"
 
     @property
     def count(self) -> int:

@@ -143,5 +143,6 @@ class State(TypedDict):
     whole: bool
     done: list[int]
     graph: graphs.State | None
+    source: str  # whose pass it is: "vistorch", "PyTorch 2.13"
     places: list[int]  # numbers in that graph, or -1, by node
     stops: list[tuple[int, str]]

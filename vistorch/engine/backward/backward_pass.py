@@ -18,9 +18,8 @@ import numpy as np
 from ..base import errors
 from ..base.modes import mode, recording
 from ..base.numpy_warnings import without_warnings
-from ..core.graph import CONST, FREED, IN, OUT, REPLACED, Leaf, Out, edge, version
+from ..core.graph import FREED, REPLACED, Leaf, Out, edge, version
 from ..core.hooks import run_accumulated, run_node_hook, run_tensor_hooks, tensor_of
-from ..core.record import unpack_raw
 from ..core.rules import RAW, REC
 from ..core.tensor import Tensor, ndarray, wrap
 from ..memory.placement import CPU
@@ -241,24 +240,7 @@ class Pass:
             else:
                 F = HOST if n.place is CPU else RAW[n.place.kind]
                 dt = n.dtype
-                if saved:
-                    values = []
-                    for s, (kind, index, _) in zip(saved, rule.saves):  # noqa: B905  hot
-                        if s.__class__ is not tuple or kind > OUT:
-                            values.append(s if kind == CONST else unpack_raw(n, s, kind, index))
-                        elif kind == IN:
-                            t, was = s
-                            v = t._ver
-                            if v is not None and v.n != was:
-                                unpack_raw(n, s, kind, index)
-                            values.append(t._data)
-                        else:
-                            d, v, was = s
-                            if v.n != was:
-                                unpack_raw(n, s, kind, index)
-                            values.append(d)
-                else:
-                    values = ()
+                values = rule.unpack(n, saved) if saved else ()
                 if dt is not F4 and dt is not F8:
                     g, values = softened(rule, g, values, dt)
                 for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot

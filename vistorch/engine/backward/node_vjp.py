@@ -70,9 +70,7 @@ def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
         F: Any = REC
         values: Any = recorded_values(n, rule)
     else:
-        values = [
-            unpack_raw(n, s, kind, index) for s, (kind, index, _) in zip(n.saved, rule.saves, strict=True)
-        ]
+        values = rule.unpack(n, n.saved)
         F = RAW[n.place.kind]
         if n.dtype is not F4 and n.dtype is not F8:
             g, values = softened(rule, g, values, n.dtype)

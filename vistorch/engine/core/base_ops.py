@@ -9,6 +9,7 @@ import numpy as np
 from ..base.events import listeners
 from ..base.modes import mode
 from ..kernels import strides, totals
+from ..kernels.fast.spread import copied
 from ..memory.placement import move
 from . import views
 from .graph import sync_rg
@@ -36,7 +37,15 @@ def _sum_to(xp, input, shape):
 def _cast(xp, input, dtype):
     if input.dtype.kind == "c" and dtype.kind not in "cb":
         input = input.real
+    if xp is np and input.__class__ is np.ndarray:
+        return copied(input, dtype, _order(input))
     return xp.asarray(input).astype(dtype, order=_order(input))
+
+
+def _clone(xp, input):
+    if xp is np and input.__class__ is np.ndarray:
+        return copied(input, input.dtype, _order(input))
+    return xp.array(input, order=_order(input))
 
 
 def _order(input: Any) -> Any:
@@ -46,7 +55,7 @@ def _order(input: Any) -> Any:
 
 clone_ = op(
     "clone",
-    lambda xp, input: xp.array(input, order=_order(input)),
+    _clone,
     widen=False,
     formula=r"\bar x = \bar y",
     input=lambda F, g: g,

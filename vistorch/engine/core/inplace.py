@@ -17,6 +17,7 @@ from ..base import errors
 from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import aside, hushed, silently
+from ..kernels.fast.spread import BIG, write
 from ..memory.placement import CPU
 from . import out_argument, type_promotion, views
 from .base_ops import to_dtype
@@ -145,7 +146,10 @@ def pointwise(fn: Any) -> Callable:
                 or (input._rg and mode.on)
             ):
                 return replace(input, fn, (), {}, rule)
-            hushed(run, d, d)
+            if d.size < BIG:
+                hushed(run, d, d)
+            else:
+                hushed(write, run, d, d)
             if v is None:
                 v = version(input)
             v.n += 1
@@ -187,7 +191,10 @@ def pointwise(fn: Any) -> Callable:
         ):
             return replace(input, fn, (other,), {}, rule)
         try:
-            silently(run, d, b, d)
+            if d.size < BIG:
+                silently(run, d, b, d)
+            else:
+                silently(write, run, d, d, b)
         except ValueError:
             return replace(input, fn, (other,), {}, rule)  # says what does not fit
         except RuntimeError as exc:

@@ -1,11 +1,11 @@
-"""Nodes made by functions that are generated from what a row saves.
+"""Nodes made, and what they saved unpacked, by functions that are generated from what a row saves.
 
 `record.record` makes the node of any op and reads its row each time. Where grad mode is plainly on (nobody packs what
 is saved, nobody asks where), `rule.make` does the same with the row's inputs, saved values and outputs unrolled. This
 is the one place that knows how a node is laid out for speed. Rows that are laid out alike share their code, and
 tracebacks show it.
 
-Invariant: a made node is the node that `record` gives.
+Invariant: a made node is the node that `record` gives, and its unpacked values are those of `record.unpack_raw`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weakref import ref
 
 from ..base.home import HOME
 from .graph import CONST, DTYPE, IN, OUT, SHAPE, UNTRACKED, Out, Version, draw, leaf_of, new
-from .record import record, save_input
+from .record import record, save_input, unpack_raw
 
 _NAMES = {
     "Out": Out,
@@ -31,6 +31,7 @@ _NAMES = {
     "record": record,
     "ref": ref,
     "save_input": save_input,
+    "unpack_raw": unpack_raw,
 }
 
 
@@ -47,15 +48,46 @@ def maker(rule: Any, number: int | None = None) -> Callable[..., Any]:
     return _compiled(_Layout(rule, number).source())(rule, rule.node_class)
 
 
-def deferred(rule: Any, name: str, number: int | None = None) -> Callable[..., Any]:
-    """A function that at its first call puts the row's maker in its own place, an attribute of the row."""
+def unpacker(rule: Any) -> Callable[..., Any]:
+    """The function `unpack(n, saved)` that gives the raw values of what a node of the row has saved, versions checked.
 
-    def make(*args: Any) -> Any:
-        found = maker(rule, number)
+    Args:
+        rule: the row.
+    """
+    names = ", ".join(f"s{at}" for at in range(len(rule.saves)))
+    lines = []
+    for at, (kind, i, _) in enumerate(rule.saves):
+        if kind not in (IN, OUT):
+            continue
+        entry = f"unpack_raw(n, s{at}, {kind}, {i})"
+        lines += [f"if s{at}.__class__ is tuple:"]
+        if kind == IN:
+            lines += [f"    t, was = s{at}", "    v = t._ver", "    if v is not None and v.n != was:"]
+        else:
+            lines += [f"    t, v, was = s{at}", "    if v.n != was:"]
+        lines += [
+            f"        {entry}",
+            f"    s{at} = t{'._data' if kind == IN else ''}",
+            "else:",
+            f"    s{at} = {entry}",
+        ]
+    if not lines:
+        return _compiled(
+            "def build():\n    def unpack(n, saved):\n        return saved\n\n    return unpack\n"
+        )()
+    body = indent("\n".join([f"{names}, = saved", *lines, f"return {names},"]), " " * 8)
+    return _compiled(f"def build():\n    def unpack(n, saved):\n{body}\n\n    return unpack\n")()
+
+
+def deferred(rule: Any, name: str, make: Callable[..., Any], *more: Any) -> Callable[..., Any]:
+    """A function that at its first call puts what `make(rule, ...)` gives in its own place, an attribute of the row."""
+
+    def first(*args: Any) -> Any:
+        found = make(rule, *more)
         setattr(rule, name, found)
         return found(*args)
 
-    return make
+    return first
 
 
 def linker(rule: Any) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ from . import type_promotion
 from .graph import UNTRACKED
 from .op_factory import enter
 from .record import record
-from .rules import define, variant
+from .rules import Rule, define, variant
 from .tensor import Tensor, asarray, ndarray, new
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
@@ -163,100 +163,118 @@ def binary(
     how = (kind, check, refuse, takes, wide_numbers)
     f4, f8 = (F4, F8) if floats else (None, None)
     run = rule.kernels[0]
-    scaled_rule = rule if names is None else rule.variants[0]
+    own = rule if names is None else rule.variants[0]
     both = len(vjps) == 2
-    numbers_too = "other" in takes and kind != "logic"
 
-    def build(as_operator: bool) -> Callable:
-        def call(input, other, *, out=None):
-            try:
-                a = input._data
-                b = other._data
-            except AttributeError:
-                kind_of = other.__class__
-                if (kind_of is float or kind_of is int) and out is None and isinstance(input, Tensor):
-                    return scaled(input, other)
-                if casting.on and (recast := casting.ask(call, locals())):
-                    return recast[0]
-                return type_promotion.mixed(rule, how, input, other, out, as_operator)
-            dt = a.dtype
-            if (
-                dt is not b.dtype
-                or (dt is not f4 and dt is not f8)
-                or input._place is not CPU
-                or other._place is not CPU
-                or out is not None
-            ):
-                if casting.on and (recast := casting.ask(call, locals())):
-                    return recast[0]
-                return type_promotion.binary(rule, how, input, other, out)
-            try:
-                d = silently(run, a, b) if a.size < BIG else silently(spread, run, a, b)
-            except ValueError:
-                raise RuntimeError(errors.broadcast(a.shape, b.shape)) from None
-            except RuntimeError as exc:
-                d = aside(exc, run, a, b)
-            except MemoryError as exc:
-                raise errors.no_memory(exc) from None
-            o = new(Tensor)
-            o._data = d = d if d.__class__ is ndarray else asarray(d)
-            o._place = CPU
-            o._grad = o._ver = o._view = o._more = None
-            if input._view is not None:
-                input._view.sync(input)
-            if other._view is not None:
-                other._view.sync(other)
-            if both and (input._rg or other._rg) and mode.on:
-                if mode.on is True:
-                    rule.make(o, input, other, ())
-                else:
-                    record(rule, (input, other), (), (o,))
-            else:
-                o._node, o._rg = None, False
-                if inferring.threads and mode.on is None:
-                    o._ver = UNTRACKED
-            if (emit := listeners.op) is not None:
-                emit(rule, (input, other), (), (o,))
-            return o
-
-        def scaled(input, number):
-            """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
-            a = input._data
-            dt = a.dtype
-            if (
-                (dt is not f4 and dt is not f8)
-                or input._place is not CPU
-                or not numbers_too
-                or not -1e18 < number < 1e18
-            ):
-                return type_promotion.mixed(rule, how, input, number, None, as_operator)
-            try:
-                d = silently(run, a, number) if a.size < BIG else silently(spread, run, a, number)
-            except RuntimeError as exc:
-                d = aside(exc, run, a, number)
-            o = new(Tensor)
-            o._data = d = d if d.__class__ is ndarray else asarray(d)
-            o._place = CPU
-            o._grad = o._ver = o._view = o._more = None
-            if input._view is not None:
-                input._view.sync(input)
-            if both and input._rg and mode.on:
-                if mode.on is True:
-                    scaled_rule.make_scaled(o, input, number, ())
-                else:
-                    record(scaled_rule, (input, number), (), (o,))
-            else:
-                o._node, o._rg = None, False
-                if inferring.threads and mode.on is None:
-                    o._ver = UNTRACKED
-            if (emit := listeners.op) is not None:
-                emit(scaled_rule, (input, number), (), (o,))
-            return o
-
-        call.scaled = scaled  # type: ignore[attr-defined]  for who knows already that `other` is a real number
-        return call
+    def build(as_operator: bool) -> Any:
+        scaled = _of_number(rule, own, how, run, f4, f8, both, as_operator)
+        return _of_tensors(rule, how, run, f4, f8, both, scaled, as_operator)
 
     call = build(False)
-    call.kind, call.takes, call.plain_types = kind, takes, FLOATS if floats else NONE  # type: ignore[attr-defined]
-    call.operator = enter(build(True), rule)  # type: ignore[attr-defined]
+    call.kind, call.takes, call.plain_types = kind, takes, FLOATS if floats else NONE
+    call.operator = enter(build(True), rule)
     return enter(call, rule)
+
+
+def _of_tensors(
+    rule: Rule, how: tuple, run: Callable, f4: Any, f8: Any, both: bool, scaled: Callable, as_operator: bool
+) -> Any:
+    """The op for two tensors, with the fast path of `unary`; what else comes goes to `scaled` or `type_promotion`."""
+
+    def call(input, other, *, out=None):
+        try:
+            a = input._data
+            b = other._data
+        except AttributeError:
+            kind_of = other.__class__
+            if (kind_of is float or kind_of is int) and out is None and isinstance(input, Tensor):
+                return scaled(input, other)
+            if casting.on and (recast := casting.ask(call, locals())):
+                return recast[0]
+            return type_promotion.mixed(rule, how, input, other, out, as_operator)
+        dt = a.dtype
+        if (
+            dt is not b.dtype
+            or (dt is not f4 and dt is not f8)
+            or input._place is not CPU
+            or other._place is not CPU
+            or out is not None
+        ):
+            if casting.on and (recast := casting.ask(call, locals())):
+                return recast[0]
+            return type_promotion.binary(rule, how, input, other, out)
+        try:
+            d = silently(run, a, b) if a.size < BIG else silently(spread, run, a, b)
+        except ValueError:
+            raise RuntimeError(errors.broadcast(a.shape, b.shape)) from None
+        except RuntimeError as exc:
+            d = aside(exc, run, a, b)
+        except MemoryError as exc:
+            raise errors.no_memory(exc) from None
+        o = new(Tensor)
+        o._data = d = d if d.__class__ is ndarray else asarray(d)
+        o._place = CPU
+        o._grad = o._ver = o._view = o._more = None
+        if input._view is not None:
+            input._view.sync(input)
+        if other._view is not None:
+            other._view.sync(other)
+        if both and (input._rg or other._rg) and mode.on:
+            if mode.on is True:
+                rule.make(o, input, other, ())
+            else:
+                record(rule, (input, other), (), (o,))
+        else:
+            o._node, o._rg = None, False
+            if inferring.threads and mode.on is None:
+                o._ver = UNTRACKED
+        if (emit := listeners.op) is not None:
+            emit(rule, (input, other), (), (o,))
+        return o
+
+    call.scaled = scaled  # type: ignore[attr-defined]  for who knows already that `other` is a real number
+    return call
+
+
+def _of_number(
+    rule: Rule, own: Rule, how: tuple, run: Callable, f4: Any, f8: Any, both: bool, as_operator: bool
+) -> Callable:
+    """The op for a tensor and a real number; `own` is the row whose node it makes."""
+    kind, _, _, takes, _ = how
+    numbers_too = "other" in takes and kind != "logic"
+
+    def scaled(input, number):
+        """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
+        a = input._data
+        dt = a.dtype
+        if (
+            (dt is not f4 and dt is not f8)
+            or input._place is not CPU
+            or not numbers_too
+            or not -1e18 < number < 1e18
+        ):
+            return type_promotion.mixed(rule, how, input, number, None, as_operator)
+        try:
+            d = silently(run, a, number) if a.size < BIG else silently(spread, run, a, number)
+        except RuntimeError as exc:
+            d = aside(exc, run, a, number)
+        o = new(Tensor)
+        o._data = d = d if d.__class__ is ndarray else asarray(d)
+        o._place = CPU
+        o._grad = o._ver = o._view = o._more = None
+        if input._view is not None:
+            input._view.sync(input)
+        if both and input._rg and mode.on:
+            if mode.on is True:
+                own.make_scaled(o, input, number, ())
+            else:
+                record(own, (input, number), (), (o,))
+        else:
+            o._node, o._rg = None, False
+            if inferring.threads and mode.on is None:
+                o._ver = UNTRACKED
+        if (emit := listeners.op) is not None:
+            emit(own, (input, number), (), (o,))
+        return o
+
+    return scaled

@@ -28,7 +28,7 @@ from ..base import errors
 from ..kernels.fast import rows as fast
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
-from .node_maker import deferred
+from .node_maker import deferred, maker, unpacker
 from .record import unpack_recorded
 
 
@@ -80,6 +80,7 @@ class Rule:
         "saves_tensors",
         "together",
         "together_picks",
+        "unpack",
         "variants",
         "view",
         "vjps",
@@ -122,9 +123,12 @@ class Rule:
         self.prepare()
 
     def prepare(self) -> None:
-        """Let the functions that make this row's nodes be made when they are first called."""
-        self.make = deferred(self, "make")
-        self.make_scaled = deferred(self, "make_scaled", 1)  # for a second operand that is a plain number
+        """Let the functions that make and unpack this row's nodes be made when they are first called."""
+        self.make = deferred(self, "make", maker)
+        self.make_scaled = deferred(
+            self, "make_scaled", maker, 1
+        )  # for a second operand that is a plain number
+        self.unpack = deferred(self, "unpack", unpacker)
 
     def _where(self, name: str) -> tuple[int, int]:
         """How a formula's parameter is saved: (kind, index)."""

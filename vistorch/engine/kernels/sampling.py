@@ -40,6 +40,7 @@ __all__ = [
 
 # Words per pass: small enough for the cache, a multiple of the generator's block.
 CHUNK = 624 * 25
+FEW = 256  # so few numbers are read from what was made of a block of words
 Shape = Sequence[int]
 FLOAT32 = np.dtype(np.float32)
 LOW_53 = np.uint64((1 << 53) - 1)
@@ -71,6 +72,9 @@ def _from_doubles(generator, size: int, np_dtype: np.dtype, rule: Callable) -> n
 
 def _from_floats(generator, size: int, rule: Callable) -> np.ndarray:
     """A rule applied to `size` float32 in [0, 1), as flat float32."""
+    if size <= FEW:
+        with generator.lock:
+            return rule(generator.made(size, floats)).astype(np.float32)
     if size <= CHUNK:
         with generator.lock:
             return rule(floats(generator.words(size))).astype(np.float32, copy=False)

@@ -20,12 +20,15 @@ WIDE_RANGE = 1 << 28
 # PyTorch's bound for a remainder of 32-bit words that is nearly uniform.
 WIDE_PERMUTATION = (2**32 - 1) // 20
 LOOP_UP_TO = 128
+FEW = 64  # so few numbers cost the calls, not the division
 DRAWN_TOGETHER = 1024  # of an order that is not made at once
 
 
 def _remainder(words: np.ndarray, count: int) -> np.ndarray:
     """Unsigned words modulo a number: numpy divides by a constant faster than it takes remainders."""
     kind = words.dtype.type
+    if words.size <= FEW:
+        return words % kind(count)
     if count & (count - 1) == 0:
         return words & kind(count - 1)
     return words - words // kind(count) * kind(count)

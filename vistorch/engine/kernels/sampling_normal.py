@@ -26,6 +26,8 @@ EXACT_UP_TO = 1 << 16
 # the latter.
 LIBM_UP_TO = 512
 ROW = 16
+LOW_53 = (1 << 53) - 1
+FEW = 160  # so few numbers are read from what was made of a block of words
 CHUNK = 1 << 14
 
 F4, F8 = np.float32, np.float64
@@ -175,9 +177,12 @@ def _cos_sin(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _rows(flat: np.ndarray, mean: float, std: float, exact: bool) -> np.ndarray:
     """The normal numbers for rows of 16 uniform ones."""
     kind = flat.dtype.type
-    rows = flat.reshape(-1, 2, ROW // 2)
-    u1 = (kind(1) - rows[:, 0]).ravel()
-    angle = rows[:, 1].ravel() * kind(2 * math.pi)
+    # Half a row as one item: numpy's loops over eight numbers cost more than what they compute.
+    item = np.dtype(f"V{ROW // 2 * flat.itemsize}")
+    halves = flat.view(item)
+    u1, angle = halves[::2].copy().view(kind), halves[1::2].copy().view(kind)
+    np.subtract(kind(1), u1, out=u1)
+    angle *= kind(2 * math.pi)
     if kind is F8:
         log, cosine, sine = (
             libm(math.log, u1, np.log),
@@ -190,13 +195,43 @@ def _rows(flat: np.ndarray, mean: float, std: float, exact: bool) -> np.ndarray:
         log, cosine, sine = np.log(u1), np.cos(angle), np.sin(angle)
     log *= kind(-2)
     radius = np.sqrt(log, out=log)
-    out = np.empty_like(rows)
+    out = np.empty_like(flat)
+    halves = out.view(item)
     for half, part in enumerate((cosine, sine)):
         part *= radius
         if mean != 0 or std != 1:
             part = fused(part, std, mean) if kind is F8 else _fma(part.astype(F8), *_single(std, mean))
-        out[:, half] = part.reshape(-1, ROW // 2)
-    return out.ravel()
+        halves[half::2] = part.view(item)
+    return out
+
+
+def _radius_cosine_sine(words: np.ndarray) -> np.ndarray:
+    """What each word gives as either number of a pair: (3, words)."""
+    uniform = floats(words)
+    angle = uniform * F4(2 * math.pi)
+    log = _log(F4(1) - uniform)
+    log *= F4(-2)
+    return np.stack((np.sqrt(log), *_cos_sin(angle)))
+
+
+def _few_rows(generator, size: int, mean: float, std: float, reads_remnant: bool) -> np.ndarray:
+    """As `_by_rows`, of float32: what the words of a block give is made once."""
+    remnant = size % ROW
+    whole = size - remnant
+    made = generator.made(
+        size + (ROW if remnant else 0) - (0 if reads_remnant else remnant), _radius_cosine_sine
+    )
+    if remnant:
+        made = np.concatenate((made[:, :whole], made[:, -ROW:]), 1)
+    rows = made.reshape(3, -1, 2, ROW // 2)
+    values = rows[1:, :, 1] * rows[0, :, 0]
+    if mean != 0 or std != 1:
+        values = _fma(values.astype(F8), *_single(std, mean))
+    out = np.empty(size, F4)
+    out[:whole].reshape(-1, 2, ROW // 2)[...] = values[:, : whole // ROW].transpose(1, 0, 2)
+    if remnant:
+        out[-ROW:] = values[:, -1].reshape(-1)
+    return out
 
 
 def _by_rows(generator, size: int, kind: type, mean: float, std: float, reads_remnant: bool) -> np.ndarray:
@@ -244,6 +279,16 @@ def _one_by_one(generator, size: int) -> np.ndarray:
     """Standard normal doubles in pairs; the second of an unfinished pair stays in the generator."""
     kept = generator.spare
     fresh = size if kept is None else size - 1
+    if fresh < ROW:
+        words = generator.words(2 * (fresh + fresh % 2)).tolist()
+        few = _pairs_by_libm(
+            [
+                ((high << 32 | low) & LOW_53) * 2.0**-53
+                for high, low in zip(words[::2], words[1::2], strict=True)
+            ]
+        )
+        generator.spare = few.pop() if fresh % 2 else None
+        return np.array(few if kept is None else [kept, *few])
     uniform = doubles(generator.words64(fresh + fresh % 2))
     values = np.array(_pairs_by_libm(uniform.tolist())) if size <= LIBM_UP_TO else _pairs(uniform)
     if kept is not None:
@@ -258,6 +303,9 @@ def normal_values(
     """Flat normal numbers of a real dtype. The caller has checked the arguments and holds the lock."""
     if size >= ROW and not serial:
         kind = F8 if np_dtype == F8 else F4
+        if kind is F4 and size <= FEW:
+            out = _few_rows(generator, size, mean, std, np_dtype.itemsize > 2)
+            return out.astype(np_dtype, copy=False)
         out = _by_rows(generator, size, kind, mean, std, reads_remnant=np_dtype.itemsize > 2)
         return out.astype(np_dtype, copy=False)
     if not size:

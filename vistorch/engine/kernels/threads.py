@@ -36,6 +36,7 @@ class _State:
     deterministic = False
     blas: list | None = None  # functions that set and tell BLAS's threads, once they were looked for
     given: list | None = None  # what BLAS had before the fast products took over
+    users = 1  # threads of the program that compute side by side
     alone = False  # BLAS is to keep to one thread, because oneDNN has the others
 
 
@@ -56,7 +57,7 @@ def share(nanoseconds: float) -> int:
     n = state.asked or count()
     if n == 1 or nanoseconds < 2 * LEAST or pool.busy:
         return 1
-    return min(n, int(nanoseconds) // LEAST)
+    return max(min(n // state.users, int(nanoseconds) // LEAST), 1)
 
 
 def steady(nanoseconds: float) -> int:
@@ -68,6 +69,23 @@ def set_count(n: int) -> None:
     """Use `n` threads from now on."""
     state.asked = n
     _set_blas(1 if state.alone else n)
+
+
+def among(processes: int) -> None:
+    """In one of several processes that compute side by side: take a part of the cores, if no number was asked for."""
+    if state.asked is None and not _asked_by_environment():
+        state.cores = max(_cores() // max(processes, 1), 1)
+        _set_blas(1 if state.alone else state.cores)
+
+
+@contextmanager
+def beside(users: int) -> Iterator[None]:
+    """While several threads of the program compute side by side, each takes a part of the threads."""
+    before, state.users = state.users, state.users * max(users, 1)
+    try:
+        yield
+    finally:
+        state.users = before
 
 
 def _asked_by_environment() -> int:
@@ -174,31 +192,16 @@ def blas() -> Iterator[None]:
 
 
 # ---- blocks of numpy calls ----------------------------------------------------------------------------------------
-class Pool:
-    """Threads that sleep until there are jobs: `pool.run([job, ...])`; the caller works too.
+class _Run:
+    """The jobs that are left of one call, what failed, and which helpers have ended."""
 
-    They belong to the process that made them, so a forked child makes its own. While one thread of the program uses
-    them, another runs its jobs itself.
-    """
+    __slots__ = ("ended", "failed", "jobs")
 
-    def __init__(self) -> None:
-        self.wake: list = []
-        self.jobs: list = []
-        self.failed: list = []
-        self.done = threading.Semaphore(0)
-        self.taken = threading.Lock()
-        self.busy = False  # then no block shares its own work out again
+    def __init__(self, jobs: list) -> None:
+        self.jobs, self.failed, self.ended = jobs[::-1], [], []
 
-    def _loop(self, wake: threading.Semaphore) -> None:
-        import numpy as np
-
-        with np.errstate(all="ignore"):
-            while True:
-                wake.acquire()
-                self._drain()
-                self.done.release()
-
-    def _drain(self) -> None:
+    def drain(self) -> None:
+        """Take jobs as long as there are any."""
         jobs = self.jobs
         while True:
             try:
@@ -209,35 +212,72 @@ class Pool:
                 job()
             except BaseException as exc:
                 self.failed.append(exc)
+                jobs.clear()
+
+
+class Pool:
+    """Threads that sleep until there are jobs: `pool.run([job, ...])`; the caller works too.
+
+    They belong to the process that made them, so a forked child makes its own. While one thread of the program uses
+    them, another runs its jobs itself.
+    """
+
+    def __init__(self) -> None:
+        self.wake: list = []
+        self.now = _Run([])
+        self.done = threading.Semaphore(0)
+        self.taken = threading.Lock()
+        self.busy = False  # then no block shares its own work out again
+
+    def _loop(self, wake: threading.Semaphore) -> None:
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            while True:
+                wake.acquire()
+                run = self.now
+                run.drain()
+                run.ended.append(True)
+                self.done.release()
 
     def run(self, jobs: list, threads: int) -> None:
-        """Run calls without arguments on at most so many threads; the first error is raised when all have ended."""
+        """Run calls without arguments on at most so many threads; an error is raised when all have ended."""
         if threads < 2 or len(jobs) < 2 or not self.taken.acquire(blocking=False):
             for job in jobs:
                 job()
             return
-        self.busy = True
         try:
-            helpers = min(threads, len(jobs)) - 1
-            while len(self.wake) < helpers:
-                wake = threading.Semaphore(0)
-                threading.Thread(
-                    target=self._loop, args=(wake,), name="vistorch-compute", daemon=True
-                ).start()
-                self.wake.append(wake)
-            self.jobs.extend(reversed(jobs))
-            for wake in self.wake[:helpers]:
-                wake.release()
-            self._drain()
-            for _ in range(helpers):
-                self.done.acquire()
-            if self.failed:
-                raise self.failed[0]
+            self.busy = True
+            self._run(_Run(jobs), min(threads, len(jobs)) - 1)
         finally:
             self.busy = False
-            self.jobs.clear()
-            self.failed.clear()
             self.taken.release()
+
+    def _run(self, run: _Run, helpers: int) -> None:
+        while len(self.wake) < helpers:
+            wake = threading.Semaphore(0)
+            threading.Thread(target=self._loop, args=(wake,), name="vistorch-compute", daemon=True).start()
+            self.wake.append(wake)
+        self.now = run
+        woken = 0
+        try:
+            for wake in self.wake[:helpers]:
+                wake.release()
+                woken += 1
+            run.drain()
+        except (
+            BaseException
+        ) as exc:  # an interrupt: what the others write must not go on behind the caller's back
+            run.failed.append(exc)
+            run.jobs.clear()
+        while len(run.ended) < woken:
+            try:
+                self.done.acquire(timeout=0.1)
+            except BaseException as exc:
+                run.failed.append(exc)
+                run.jobs.clear()
+        if run.failed:
+            raise run.failed[0]
 
 
 pool = Pool()

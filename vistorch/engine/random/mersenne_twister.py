@@ -17,7 +17,7 @@ import contextlib
 import copy
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import index
 
 import numpy as np
@@ -110,6 +110,7 @@ class Generator:
         "_bits",
         "_block",
         "_float_spare",
+        "_made",
         "_next",
         "_seed",
         "_seeder",
@@ -135,6 +136,7 @@ class Generator:
             self._block: np.ndarray | None = None
             self._at = BLOCK
             self._next = 0
+            self._made: tuple[np.ndarray | None, dict] = (None, {})
             self.spare: float | None = None
             self._float_spare = (0.0, 0)
 
@@ -192,6 +194,33 @@ class Generator:
         self._block = fresh if blocks == 1 else fresh[-BLOCK:].copy()
         self._at = self._next = missing - (blocks - 1) * BLOCK
         return fresh[:missing] if head is None else np.concatenate((head, fresh[:missing]))
+
+    def made(self, count: int, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """A function of each of the next `count` 32-bit words, not to be written to. The caller holds `lock`.
+
+        It is asked for whole blocks, and its answer kept: a few numbers then cost a slice.
+
+        Args:
+            count: how many words.
+            function: of an array of words; the last dim of what it gives is theirs.
+
+        Example:
+            >>> g = Generator().manual_seed(0)
+            >>> with g.lock:
+            ...     (g.made(1, lambda words: words % 10).tolist(), g.made(2, lambda words: words % 10).tolist())
+            ([4], [9, 3])
+        """
+        start, end, block = self._at, self._at + count, self._block
+        if end > BLOCK or block is None:
+            return function(self.words(count))
+        if self._made[0] is not block:
+            self._made = (block, {})
+        kept = self._made[1]
+        values = kept.get(function)
+        if values is None:
+            values = kept[function] = function(block)
+        self._at = self._next = end
+        return values[..., start:end]
 
     def words64(self, count: int) -> np.ndarray:
         """The next `count` 64-bit words, each the high and then the low half. The caller holds `lock`.

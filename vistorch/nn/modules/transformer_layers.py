@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...engine.base.argument_docs import arguments
 from ...engine.core.tensor import Tensor
 from .. import functional as F
 from ..functional.activation import gelu, relu
@@ -20,6 +21,20 @@ from .multihead import MultiheadAttention
 from .normalization import LayerNorm
 
 __all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
+
+ARGUMENTS = {
+    "d_model": "size of the features.",
+    "nhead": "how many heads share them.",
+    "dim_feedforward": "size of the hidden layer.",
+    "dropout": "the share of values that is dropped in training.",
+    "activation": 'of the hidden layer: "relu", "gelu" or a function.',
+    "layer_norm_eps": "`eps` of the normalisations.",
+    "batch_first": "whether the batch is the first dim, not the second.",
+    "norm_first": "whether to normalise before each block, not after it.",
+    "bias": "whether layers have biases.",
+    "device": "where the parameters are.",
+    "dtype": "their type.",
+}
 
 
 def _activation(given: Any) -> Any:
@@ -56,21 +71,9 @@ def _attended(attention: Any, x: Tensor, other: Tensor, mask: Any, padding: Any,
     return out[0]
 
 
+@arguments(ARGUMENTS)
 class TransformerEncoderLayer(_Layer):
     """Self-attention, then a feedforward block.
-
-    Args:
-        d_model: size of the features.
-        nhead: how many heads share them.
-        dim_feedforward: size of the hidden layer.
-        dropout: the share of values that is dropped in training.
-        activation: of the hidden layer: "relu", "gelu" or a function.
-        layer_norm_eps: `eps` of the normalisations.
-        batch_first: whether the batch is the first dim, not the second.
-        norm_first: whether to normalise before each block, not after it.
-        bias: whether layers have biases.
-        device: where the parameters are.
-        dtype: their type.
 
     Example:
         >>> import vistorch
@@ -143,21 +146,9 @@ class TransformerEncoderLayer(_Layer):
         return self.norm2(x + self._forward_block(x, self.dropout2))
 
 
+@arguments(ARGUMENTS)
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to the encoder's result, then a feedforward block.
-
-    Args:
-        d_model: size of the features.
-        nhead: how many heads share them.
-        dim_feedforward: size of the hidden layer.
-        dropout: the share of values that is dropped in training.
-        activation: of the hidden layer: "relu", "gelu" or a function.
-        layer_norm_eps: `eps` of the normalisations.
-        batch_first: whether the batch is the first dim, not the second.
-        norm_first: whether to normalise before each block, not after it.
-        bias: whether layers have biases.
-        device: where the parameters are.
-        dtype: their type.
 
     Example:
         >>> import vistorch

@@ -16,6 +16,7 @@ from ...amp.state import cast_as, casting
 from ...cuda.device_ids import place, shown
 from ...engine.base.modes import is_grad_enabled, mode, recording, set_grad_enabled
 from ...engine.core.tensor import Tensor
+from ...engine.kernels.threads import beside
 
 __all__ = ["get_a_var", "parallel_apply"]
 
@@ -124,10 +125,11 @@ def parallel_apply(
             results[i] = Failure(f"in replica {i} on device {shown(target)}")
 
     threads = [threading.Thread(target=work, args=(i,), name=f"replica {i}") for i in range(n)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with beside(n):
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     for result in results:
         if isinstance(result, Failure):
             result.reraise()

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...debug.breakpoint_session import session
 from ...debug.breaks.errors import ConditionError
+from ...debug.source import source_of
 from ...widgets._frame.command import TEXT, Command, Parser
 from ...widgets._frame.note import Note
 from ...widgets._frame.shell import has_front_end, shell_of_user
@@ -71,11 +72,11 @@ def break_(
 
 
 def _names(run: Any) -> dict:
-    """What the leaves of a pass are called in the notebook."""
+    """What the leaves of a pass are called in the notebook: of the engine's, or of tensors of PyTorch."""
     from ...widgets.graph.command import leaves
 
     shell = shell_of_user()
-    return {} if shell is None else leaves(shell.user_ns)
+    return {} if shell is None else leaves(shell.user_ns, source_of(run))
 
 
 def _stopped(stop: Any) -> None:

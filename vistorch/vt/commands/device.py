@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...cuda import devices
+from ...debug.source import real_torch
 from ...engine.base.device import default, get_default_device, set_default_device
 from ...engine.memory import placement
 from ...widgets._frame.command import PLACE, Command, Parser
@@ -48,7 +49,7 @@ def device(where: Any = None, number: int | None = None) -> Note:
                 f"type `%vt device {where}:{number}` for that device, or `%vt device simulate {number}`"
             )
         _use(where)
-    return Note(said())
+    return Note(said() + (of_torch() if where is None else ""))
 
 
 def said() -> str:
@@ -68,6 +69,16 @@ def said() -> str:
         shown.append(name + (f" ({', '.join(notes)})" if notes else ""))
     missing = "" if found.ok else f"; no CUDA: {found.reason}"
     return f"devices: {', '.join(shown)}{missing}"
+
+
+def of_torch() -> str:
+    """Return the end of the line where a program has imported PyTorch: its tensors have devices of their own."""
+    torch = real_torch()
+    if torch is None:
+        return ""
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    names = ", ".join(["cpu", *(f"cuda:{index}" for index in range(count))])
+    return f"; tensors of PyTorch {torch.__version__} have its own: {names}"
 
 
 def choices() -> list[str]:

@@ -93,6 +93,7 @@ def examine(shell: Any = None) -> Doctor:
         _simulated,
         _trust,
         _alias,
+        _sources,
         _memory,
     )
     findings = []
@@ -334,6 +335,26 @@ def _alias(shell: Any) -> list[Finding]:
     )
     turn = "vistorch run script.py" if plain else "%vt torch on"
     return [Finding("import torch", OK, there, f"{turn}, to let it give vistorch")]
+
+
+def _sources(shell: Any) -> list[Finding]:
+    """Whose graphs can be seen here: vistorch's always, PyTorch's where a program has imported it."""
+    from ...debug.source import Unsupported, named, real_torch
+
+    if real_torch() is None:
+        return []
+    try:
+        source: Any = named("torch")
+        source.ready()
+    except Unsupported as why:
+        return [Finding("sources", WRONG, str(why))]
+    return [
+        Finding(
+            "sources",
+            OK,
+            f"graphs and passes of vistorch and of {source.chip} are shown, stepped and checked",
+        )
+    ]
 
 
 def _memory(shell: Any) -> list[Finding]:

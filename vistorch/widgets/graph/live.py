@@ -21,8 +21,8 @@ class Inside(Protocol):
         """What is seen of a node: `views`, displays with the arrays behind each, and `numbers`, (input, text)."""
         ...
 
-    def check(self, node: int, /) -> tuple[bool, str]:
-        """Whether a node's gradient is right, and a sentence."""
+    def check(self, node: int, /) -> list[tuple[bool, str]]:
+        """What each witness says of a node's gradient: whether it is right, and a line."""
         ...
 
 
@@ -81,10 +81,11 @@ class NodeView(Live):
     def _check(self, message: dict[str, Any]) -> None:
         number, node = self._node(message)
         try:
-            good, text = self.inside.check(node)
+            lines = self.inside.check(node)
         except LookupError as why:
-            good, text = False, _sentence(why)
-        self.send({"type": "checked", "id": number, "ok": good, "text": text})
+            lines = [(False, _sentence(why))]
+        said = {"ok": all(good for good, _ in lines), "text": "; ".join(text for _, text in lines)}
+        self.send({"type": "checked", "id": number, **said, "lines": [list(line) for line in lines]})
 
     def _tile(self, message: dict[str, Any]) -> None:
         if not self.tiles:

@@ -69,9 +69,10 @@ class Inside:
             raise LookupError("no gradient flows here: there is nothing to look at")
         return roots, nodes, nodes[number]
 
-    def check(self, number: int) -> tuple[bool, str]:
+    def check(self, number: int) -> list[tuple[bool, str]]:
         """A node against independent gradients."""
-        return checked(self.source, self._find(number)[2])
+        roots, nodes, node = self._find(number)
+        return checked(self.source, node, nodes, roots)
 
     def look(self, number: int) -> Looked:
         """A node's value beside the gradient that comes in, and what it sends to each of its inputs."""
@@ -122,12 +123,12 @@ class Inside:
         return frame, (found[0] if isinstance(found, list) else found), ""
 
 
-def checked(source: Source, node: Any) -> tuple[bool, str]:
-    """A node against independent gradients, in a sentence."""
+def checked(source: Source, node: Any, nodes: list, outputs: tuple) -> list[tuple[bool, str]]:
+    """A node against independent gradients: a line of each."""
     if source.nodes.is_leaf(node):
         raise LookupError("a leaf computes nothing: there is nothing to check")
     try:
-        return source.check(node)
+        return source.check(node, nodes, outputs)
     except LookupError:
         raise
     except Exception as error:  # the user's own forward may raise anything

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...debug.breaks.errors import ConditionError
+from ...debug.source import has, lacking
 from ...debug.walked_pass import WalkedPass
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
@@ -33,6 +34,7 @@ def step(
     *,
     break_: str | Callable | Sequence[Any] | None = None,
     live: str | bool | None = None,
+    ran: bool = False,
     namespace: Mapping[str, Any] | None = None,
 ) -> Any:
     """Step through `x.backward()` node by node, forwards and backwards, with the numbers of each.
@@ -44,6 +46,7 @@ def step(
         x: a tensor with history, or a list of them.
         break_: conditions where a run stops, such as "nan" or "grad.norm > 1e3 @ layer2.*"; or functions of a frame.
         live: "off" leaves nothing of the pass open: only what was recorded is stepped.
+        ran: let PyTorch run the pass now, with everything that belongs to it, and step through what it did.
         namespace: variables by name, for the names of tensors and modules; the notebook's, or the caller's.
 
     Returns:
@@ -70,7 +73,14 @@ def step(
     undone = _undo_open(roots)
     try:
         source.listen()
-        stepper = source.stepper(roots[0] if len(roots) == 1 else roots, leaves(around, source))
+        root = roots[0] if len(roots) == 1 else roots
+        if ran and not has(source, "replay"):
+            raise Refusal(lacking(source, "replay"))
+        if ran:
+            replayed: Any = source
+            stepper, live = replayed.replayed(root, leaves(around, source)), "off"
+        else:
+            stepper = source.stepper(root, leaves(around, source))
         if any(source.nodes.is_freed(n) for n in stepper.nodes if not source.nodes.is_leaf(n)):
             stepper.undo()
             raise Refusal(GONE)
@@ -203,9 +213,10 @@ class Walker:
         self.on_close(how)
         return ""
 
-    def check(self, number: int) -> tuple[bool, str]:
+    def check(self, number: int) -> list[tuple[bool, str]]:
         """A node against independent gradients."""
-        return checked(self.stepper.source, self.stepper.nodes[number])
+        stepper = self.stepper
+        return checked(stepper.source, stepper.nodes[number], stepper.nodes, stepper.outputs)
 
     def look(self, number: int) -> Looked:
         """A node's value and the gradient that came into it, where it has run; the page has the rest."""
@@ -244,6 +255,7 @@ def _arguments(parser: Parser) -> None:
         dest="break_",
     )
     parser.takes("--live", "walk the pass in the kernel", choices=SWITCH)
+    parser.takes("--ran", "let PyTorch run the pass, and step through what it did", action="store_true")
 
 
 def _prepare(options: dict[str, Any], asked: Asked) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import images, matrices, recurrent, vectors
+from . import images, matrices, recurrent, spread, vectors
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -46,6 +46,8 @@ KERNELS: dict[str, Make] = {
     "softmax": vectors.softmax("SOFTMAX"),
     "softmax_backward_data": vectors.softmax_back("SOFTMAX"),
 }
+# Elementwise rows whose callables do not look at the size themselves: gradients of activations.
+ELEMENTWISE = frozenset("relu_backward sigmoid_backward tanh_backward".split())
 TOGETHER: dict[str, Make] = {
     "lstm_layer": recurrent.lstm_gradients,
     "native_layer_norm": vectors.layer_norm_gradients,
@@ -57,6 +59,8 @@ def chosen(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     make = KERNELS.get(name)
     if make is not None:
         return _marked(make(plain), plain)
+    if name in ELEMENTWISE:
+        return _marked(spread.large(plain), plain)
     if getattr(plain, "raises", False):
         return _marked(matrices.solver(plain), plain)
     return plain

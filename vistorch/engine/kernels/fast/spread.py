@@ -33,11 +33,11 @@ def spread(run: Callable[..., Any], *operands: Any) -> Any:
     if cut is None:
         return run(*operands)
     into = run if run.__class__ is np.ufunc else getattr(run, "into", None)
-    rows, width, flat = cut
+    shape, width, flat = cut
+    rows = prod(shape) // width
     first = run(*[a[:1] if whole else a for a, whole in flat])
     if first.__class__ is not np.ndarray:
         return run(*operands)
-    shape = operands[0].shape if operands[0].__class__ is np.ndarray else operands[1].shape
     out = np.empty(shape, first.dtype)
     made = out.reshape(rows, width) if width > 1 else out.reshape(-1)
     step = max(_BLOCK // width, 1)
@@ -55,8 +55,46 @@ def spread(run: Callable[..., Any], *operands: Any) -> Any:
     return out
 
 
+def large(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """An elementwise kernel that is cut in blocks where its first operand is large."""
+
+    def run(a, *rest):
+        return plain(a, *rest) if a.size < BIG else spread(plain, a, *rest)
+
+    return run
+
+
+def write(run: Any, out: Any, *operands: Any) -> None:
+    """`run(*operands, out)` of a ufunc, where `out` may be one of the operands; raises before anything is written."""
+    cut = _cut((out, *operands)) if threads.count() > 1 else None
+    if cut is None or cut[0] != out.shape or cut[2][0][1] is False:
+        run(*operands, out)
+        return
+    _, width, (made, *flat) = cut
+
+    def block(start: int, stop: int) -> None:
+        run(*[a[start:stop] if whole else a for a, whole in flat], made[0][start:stop])
+
+    threads.split(block, len(made[0]), out.size * _ELEMENT, max(_BLOCK // width, 1))
+
+
+def copied(a: Any, dtype: Any, order: Any) -> Any:
+    """`a.astype(dtype, order)`, which always copies."""
+    if a.size < BIG or threads.count() == 1 or a.dtype.kind not in "fiub":
+        return a.astype(dtype, order)
+    out = np.empty_like(a, dtype, order)
+    axis = max(range(a.ndim), key=lambda i: (a.shape[i] > 1, abs(out.strides[i])))
+    source, target = np.moveaxis(a, axis, 0), np.moveaxis(out, axis, 0)
+
+    def block(start: int, stop: int) -> None:
+        target[start:stop] = source[start:stop]
+
+    threads.split(block, len(source), a.size * _ELEMENT, 1)
+    return out
+
+
 def _cut(operands: tuple) -> tuple | None:
-    """(rows, their width, the operands in rows and whether they are cut), or None where they cannot be cut."""
+    """(shape, width of a row, the operands in rows and whether they are cut), or None where they cannot be cut."""
     arrays = [a for a in operands if a.__class__ is np.ndarray and a.ndim]
     large = max(arrays, key=lambda a: a.size)
     shape = large.shape
@@ -69,8 +107,6 @@ def _cut(operands: tuple) -> tuple | None:
             if lead < 1 or a.shape != shape[lead:]:
                 return None
             width = max(width, a.size)
-    if operands[0] is not large and (len(operands) < 2 or operands[1] is not large):
-        return None
     rows = prod(shape) // width
     flat = []
     for a in operands:
@@ -82,7 +118,7 @@ def _cut(operands: tuple) -> tuple | None:
             flat.append((a.reshape(-1), False))
         else:
             return None
-    return rows, width, flat
+    return shape, width, flat
 
 
 def blocks(run: Callable[[int, int], None], n: int, block: int, elements: int) -> None:

@@ -77,7 +77,7 @@ def softmax(name: str) -> Callable[[Kernel], Kernel]:
         def run(x, dim):
             if _rows(x, dim):
                 p = onednn.pointwise
-                y = p.softmax(getattr(p, name), x, dim)
+                y = p.softmax(getattr(p, name), x)
                 if y is not None:
                     return y
             return plain(x, dim)
@@ -94,7 +94,7 @@ def softmax_back(name: str) -> Callable[[Kernel], Kernel]:
         def run(g, y, dim):
             if g.__class__ is np.ndarray and _rows(y, dim) and g.dtype == F4 and g.flags.c_contiguous:
                 p = onednn.pointwise
-                d = p.softmax_back(getattr(p, name), g, y, dim)
+                d = p.softmax_back(getattr(p, name), g, y)
                 if d is not None:
                     return d
             return plain(g, y, dim)

@@ -30,6 +30,7 @@ TANH, LOGISTIC, SWISH, GELU, GELU_TANH = 0x21, 0x29, 0x2C, 0x31, 0x2B
 TANH_FROM_OUT, LOGISTIC_FROM_OUT = 0x101, 0x104
 SOFTMAX, LOG_SOFTMAX = 0x30000, 0x30001
 _NANOSECONDS = 0.4  # of an element
+_AT_ONCE = 1 << 17  # elements for each thread
 
 
 def _eltwise_of(alg: int, n: int) -> Any:
@@ -95,33 +96,32 @@ def _softmax_back(threads, shape, axis, alg):
     return Call(pd, ((DST, m), (D_DST, m)), ((D_SRC, m),), threads, fixed=True)
 
 
-def _flat(shape: tuple, axis: int) -> tuple:
-    """The same rows as those of three dims: fewer shapes to keep."""
-    before = after = 1
-    for n in shape[:axis]:
-        before *= n
-    for n in shape[axis + 1 :]:
-        after *= n
-    return ((before, shape[axis]), 1) if after == 1 else ((before, shape[axis], after), 1)
+def softmax(alg: int, x: Any) -> Any:
+    """Shares along the last axis, or their logarithms; None too where a nan is among the results.
 
-
-def softmax(alg: int, x: Any, axis: int) -> Any:
-    """Shares along an axis, or their logarithms; None too where a nan or an infinity is among the results.
-
-    oneDNN then leaves the others of its row what they are, where all of them should be nan.
+    oneDNN then leaves the others of its row what they are, where all of them should be nan. Long arrays go some rows at
+    a time, so that they are still in the cache when they are looked through.
     """
-    call = _softmax(share(2 * x.size * _NANOSECONDS), *_flat(x.shape, axis), alg)
-    if call is None:
-        return None
-    y = np.empty(x.shape, F4)
-    call(address(x), address(y))
-    flat = y.reshape(-1)
-    return None if np.isnan(flat.max()) else y
+    threads = share(2 * x.size * _NANOSECONDS)
+    columns = x.shape[-1]
+    source, y = x.reshape(-1, columns), np.empty(x.shape, F4)
+    target = y.reshape(-1, columns)
+    step = max(_AT_ONCE * threads // columns, 1)
+    for start in range(0, len(source), step):
+        part, out = source[start : start + step], target[start : start + step]
+        call = _softmax(threads, part.shape, 1, alg)
+        if call is None:
+            return None
+        call(address(part), address(out))
+        if np.isnan(out.max()):
+            return None
+    return y
 
 
-def softmax_back(alg: int, g: Any, y: Any, axis: int) -> Any:
+def softmax_back(alg: int, g: Any, y: Any) -> Any:
     """The gradient of the argument, from that of the result and the result."""
-    call = _softmax_back(share(2 * y.size * _NANOSECONDS), *_flat(y.shape, axis), alg)
+    columns = y.shape[-1]
+    call = _softmax_back(share(2 * y.size * _NANOSECONDS), (y.size // columns, columns), 1, alg)
     if call is None:
         return None
     d = np.empty(y.shape, F4)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes as C
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,7 @@ TRAINING, INFERENCE, BACKWARD, BACKWARD_DATA = 64, 96, 128, 160
 _ANY = 1
 _NAME, _INPUTS, _ARGUMENT = 8, 3, 255
 LIMIT = 512  # calls that a thread keeps; when there are more, the older half goes
+RECENT, OFTEN = 128, 8  # the last ones of a kind that are looked at, and how many uses are often
 KEPT = 1 << 28  # bytes of scratch memory beyond which a thread gives it back after use
 
 lib: Library = opened()
@@ -172,11 +174,36 @@ address = _address()
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------------
+class Habit:
+    """Whether a kind of primitive is made for shapes that come again; one takes as long as it saves in many calls.
+
+    A program whose shapes change all the time (sentences of all lengths) would make them for nothing. When few of the
+    last ones were used often, a shape is to be asked for some times before one is made for it.
+    """
+
+    __slots__ = ("asked", "recent")
+
+    def __init__(self) -> None:
+        self.recent: deque = deque(maxlen=RECENT)
+        self.asked: dict = {}
+
+    def refuses(self, key: tuple) -> bool:
+        """Whether no primitive is made for this shape yet."""
+        recent = self.recent
+        if len(recent) < RECENT or sum(call.uses >= OFTEN for call in recent) >= RECENT // 4:
+            return False
+        if len(self.asked) > 8 * LIMIT:
+            self.asked.clear()
+        times = self.asked[key] = self.asked.get(key, 0) + 1
+        return times < OFTEN
+
+
 class _Mine(threading.local):
     """What a thread keeps: its calls and its scratch memory."""
 
     def __init__(self) -> None:
         self.kept: dict = {}
+        self.habits: dict = {}
         self.memory: list = []  # as bytes, one array for each piece that a call needs at the same time
 
 
@@ -221,6 +248,7 @@ class Call:
         "memories",
         "places",
         "threads",
+        "uses",
     )
 
     def __init__(
@@ -232,7 +260,7 @@ class Call:
         fixed: bool = False,
         zeroed: tuple = (),
     ) -> None:
-        self._primitive, self.memories = 0, ()
+        self._primitive, self.memories, self.uses = 0, (), 0
         self._primitive = lib.made("primitive_create", pd.at)
         given = inputs + outputs
         chosen = given if fixed else tuple([(k, wants(pd, k)) for k, _ in given])
@@ -258,6 +286,7 @@ class Call:
     def __call__(self, *addresses: int) -> None:
         """Compute, from and into the memory at these addresses."""
         threads = self.threads
+        self.uses += 1
         was = lib.enter(threads)
         if self.places:
             failed = self._through(addresses)
@@ -306,10 +335,14 @@ def reorder(source: Described, target: Described, threads: int) -> Call:
     return Call(pd, ((SRC, source),), ((DST, target),), threads, fixed=True)
 
 
-def cached(make: Callable) -> Callable:
+def cached(make: Callable, sparing: bool = True) -> Callable:
     """`make(threads, *key)` once for each key, thread of the program and number of threads.
 
     What is returned gives None where oneDNN refuses, so that numpy's kernel is taken.
+
+    Args:
+        make: makes a call, or a call and what belongs to it.
+        sparing: whether shapes that do not come again may get none: not where the plain kernel could not go on.
     """
 
     def get(threads: int, *key: Any) -> Any:
@@ -320,9 +353,15 @@ def cached(make: Callable) -> Callable:
             return kept[whole]
         except KeyError:
             pass
+        habit = _mine.habits.get(make)
+        if habit is None:
+            habit = _mine.habits[make] = Habit()
+        if sparing and habit.refuses(key):
+            return None
         was = lib.enter(threads)
         try:
             made = make(threads, *key)
+            habit.recent.append(made[0] if made.__class__ is tuple else made)
         except Refused:
             made = None
         finally:
@@ -337,8 +376,9 @@ def cached(make: Callable) -> Callable:
 
 
 def forget() -> None:
-    """Drop what this thread keeps, and the descriptions."""
+    """Drop what this thread keeps."""
     _mine.kept.clear()
+    _mine.habits.clear()
     _mine.memory.clear()
 
 

@@ -8,6 +8,7 @@ Invariant: nothing is written to an argument.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _forward(threads, keep, t, n, i, h, reverse):
     return Call(pd, tuple(_inputs(t, n, i, h)), tuple(outs), threads), length
 
 
-@cached
+@partial(cached, sparing=False)
 def _backward(threads, t, n, i, h, reverse):
     hint = _forward_of(TRAINING, t, n, i, h, reverse)
     x, s, o, b = _parts(t, n, i, h)

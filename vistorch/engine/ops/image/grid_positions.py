@@ -90,49 +90,49 @@ def _index(xp, at, sizes, mode, padding, align):
     total, stride = 1, 1
     for n in sizes:
         total *= n
-    flat, outside = None, None
+    found: list = []  # for each tap: which element, and whether it is outside
     # what is no number, or too far away to count, is outside
     at = xp.where(xp.abs(at) < 2**31, at, at.dtype.type(-100))
     first = xp.rint(at) if mode == NEAREST else xp.floor(at)
-    taps = {BILINEAR: (0, 1), NEAREST: (0,), BICUBIC: (-1, 0, 1, 2)}[mode]
     for d, n in enumerate(sizes):
-        i = first[..., d, None] + xp.asarray(np.array(taps)).astype(at.dtype)
-        if mode == BICUBIC and padding != ZEROS:
-            if padding == REFLECTION:
-                i, _ = _reflected(xp, i, (n,), align)
-            i = xp.clip(i, 0, n - 1)
-        away = (i < 0) | (i >= n)
-        i = xp.where(away, 0, i).astype(np.int64) * stride
-        if flat is None or outside is None:
-            flat, outside = i, away
-        else:
-            shape = (*flat.shape[:-1], flat.shape[-1] * i.shape[-1])
-            flat = (i[..., :, None] + flat[..., None, :]).reshape(shape)
-            outside = (away[..., :, None] | outside[..., None, :]).reshape(shape)
+        taps = []
+        for tap in {BILINEAR: (0, 1), NEAREST: (0,), BICUBIC: (-1, 0, 1, 2)}[mode]:
+            i = first[..., d] + at.dtype.type(tap)
+            if mode == BICUBIC and padding != ZEROS:
+                if padding == REFLECTION:
+                    i = _reflected(xp, i[..., None], (n,), align)[0][..., 0]
+                i = xp.clip(i, 0, n - 1)
+            away = (i < 0) | (i >= n)
+            taps.append((xp.where(away, 0, i).astype(np.int64) * stride, away))
+        found = [(i + flat, away | outside) for i, away in taps for flat, outside in found] if found else taps
         stride *= n
-    return xp.where(outside, total, flat)
+    return _joined(xp, [xp.where(outside, total, flat) for flat, outside in found])
+
+
+def _joined(xp: Any, taps: list) -> Any:
+    """Arrays as the last dim of one, each of them in one piece."""
+    return xp.moveaxis(xp.stack(taps), 0, -1)
 
 
 def _weights(xp, at, mode, orders):
     t = at - xp.floor(at)
-    out = None
+    found: list = []
     for d, order in enumerate(orders):
         table = _POLYNOMIALS[mode]
         for _ in range(order):
             table = table[:, 1:] * np.arange(1, table.shape[1])
-        x, columns = t[..., d], []
-        for tap in table:
-            value = xp.zeros_like(x)
-            for c in tap[::-1]:
-                value = value * x + x.dtype.type(c)
-            columns.append(value)
-        one = xp.stack(columns, -1)
-        if out is None:
-            out = one
-        else:
-            both = one[..., :, None] * out[..., None, :]
-            out = both.reshape(*at.shape[:-1], one.shape[-1] * out.shape[-1])
-    return out
+        x, taps = xp.ascontiguousarray(t[..., d]), []
+        for tap in table.astype(x.dtype):
+            if len(tap) < 2:
+                value = xp.zeros_like(x) * x + tap.sum()  # what is no number stays none
+            else:
+                value = x * tap[-1] + tap[-2]
+                for c in tap[-3::-1]:
+                    value *= x
+                    value += c
+            taps.append(value)
+        found = [one * other for one in taps for other in found] if found else taps
+    return _joined(xp, found)
 
 
 def raised(orders: tuple, d: int) -> tuple:

@@ -59,17 +59,38 @@ def _sample(xp, input, grid, mode, padding, align):
     n, c, *sizes = input.shape
     shape = grid.shape[1:-1]
     size, turned = prod(sizes), tuple(sizes[::-1])
-    rows = _spread(xp, input)
-    out = xp.zeros((n, prod(shape), c), input.dtype)
     at = grid_positions._place(xp, grid.reshape(n, prod(shape), len(sizes)), turned, mode, padding, align)
     read = grid_positions._index(xp, at, turned, mode, padding, align)
-    index = _flat(xp, read, size)
     weight: Any = grid_positions._weights(xp, at, mode, (0,) * len(sizes))
+    if xp is np and c <= _FEW:
+        return _by_channel(input, read, weight).reshape(n, c, *shape), read
+    index = _flat(xp, read, size)
+    rows = _spread(xp, input)
+    out = xp.zeros((n, prod(shape), c), input.dtype)
     for k in range(index.shape[-1]):
         part = xp.take(rows, index[..., k], 0)
         part *= weight[..., k, None]
         out += part
     return xp.ascontiguousarray(out.swapaxes(1, 2)).reshape(n, c, *shape), read
+
+
+_FEW = 32  # channels, up to which each is read by itself rather than all of one place together
+
+
+def _by_channel(input, read, weight):
+    """(N, C, P) of an input (N, C, ...) read at (N, P, K) with weights."""
+    n, c = input.shape[:2]
+    size = prod(input.shape[2:])
+    padded = np.zeros((c, size + 1), input.dtype)
+    out = np.zeros((n, c, read.shape[1]), input.dtype)
+    part = np.empty(out.shape[1:], input.dtype)
+    for o, x, i, w in zip(out, input, read, weight, strict=True):
+        padded[:, :size] = x.reshape(c, size)
+        for k in range(i.shape[-1]):
+            padded.take(i[:, k], 1, out=part, mode="clip")
+            part *= w[:, k]
+            o += part
+    return out
 
 
 def _parts(F: Any, g: Any, grid: Any, shape: tuple, mode: int, padding: int, align: bool) -> tuple:

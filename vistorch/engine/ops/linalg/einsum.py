@@ -7,6 +7,7 @@ what both have and the output has not is the inner dim of one batched product. I
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from ...core.registry import METHODS, public
@@ -237,6 +238,65 @@ def _product(x: Any, y: Any, inner: list) -> Tensor:
     return permute(view(bmm(p, q), tuple(shape)), tuple(made.index(d) for d in range(len(a))))
 
 
+@lru_cache(maxsize=256)
+def _contraction(equation: str, ranks: tuple) -> tuple | None:
+    """How two operands are one batched product: the dims of each and of the result in order, and what they are called.
+
+    None where it takes more: an ellipsis, a subscript twice in an operand, one summed in a single operand, none met.
+    """
+    read, arrow, output = equation.replace(" ", "").partition("->")
+    terms = read.split(",")
+    if not arrow or len(terms) != 2 or tuple(map(len, terms)) != ranks:
+        return None
+    if any(len(set(text)) != len(text) or not text.isalpha() for text in (*terms, output)):
+        return None
+    a, b = terms
+    if set(output) - set(a) - set(b):
+        return None
+    both, left = [c for c in output if c in a and c in b], [c for c in output if c in a and c not in b]
+    right, inner = [c for c in output if c not in a], [c for c in a if c in b and c not in output]
+    if (
+        not inner
+        or len(left) + len(both) + len(inner) != len(a)
+        or len(right) + len(both) + len(inner) != len(b)
+    ):
+        return None
+    made = [*both, *left, *right]
+    return (
+        tuple(a.index(c) for c in (*both, *left, *inner)),
+        tuple(b.index(c) for c in (*both, *inner, *right)),
+        tuple(made.index(c) for c in output),
+        (len(both), len(left), len(inner)),
+    )
+
+
+def _turned(t: Tensor, order: tuple) -> Tensor:
+    return t if order == tuple(range(len(order))) else permute(t, order)
+
+
+def _contracted(equation: str, x: Tensor, y: Tensor) -> Tensor | None:
+    """The product of two operands where `_contraction` knows it and no dim is one, which would broadcast."""
+    a, b = x._data.shape, y._data.shape
+    plan = _contraction(equation, (len(a), len(b)))
+    if plan is None or 1 in a or 1 in b:
+        return None
+    of_x, of_y, of_out, (both, left, inner) = plan
+    a, b = [a[d] for d in of_x], [b[d] for d in of_y]
+    if a[:both] != b[:both] or a[both + left :] != b[both : both + inner]:
+        return None
+    x, y = _turned(x, of_x), _turned(y, of_y)
+    sizes = prod(a[:both]), prod(a[both : both + left]), prod(a[both + left :]), prod(b[both + inner :])
+    if both != 1 or left != 1 or inner != 1:
+        x = reshape(x, sizes[:3])
+    if both != 1 or inner != 1 or len(b) != 3:
+        y = reshape(y, (sizes[0], *sizes[2:]))
+    out, shape = bmm(x, y), (*a[: both + left], *b[both + inner :])
+    if of_out == tuple(range(len(shape))):
+        return view(out, shape)
+    out = permute(out if out._data.shape == shape else view(out, shape), of_out)
+    return view(out, out._data.shape)
+
+
 @public(method=False)
 def einsum(*args):
     """Sums of products by Einstein's convention.
@@ -255,6 +315,8 @@ def einsum(*args):
         tensor(5)
     """
     equation, operands = _arguments(args)
+    if len(operands) == 2 and (out := _contracted(equation, *operands)) is not None:
+        return out
     labels, order, kept = _parsed(equation, tuple([t._data.ndim for t in operands]))
     sizes: dict = {}
     ops = [

@@ -128,9 +128,32 @@ vector_norm_dims = op(
 )
 
 
+_largest: Any = np.maximum.reduce
+_BLOCK = 1 << 15  # elements of a pass: the next finds them in the cache
+
+
+def _logsumexp_of_rows(x, keepdim):
+    """Along the last dim, some rows at a time."""
+    rows = x.reshape(-1, x.shape[-1])
+    out = np.empty((len(rows), 1), x.dtype)
+    step = max(_BLOCK // max(rows.shape[1], 1), 1)
+    aside = np.empty((min(step, len(rows)), rows.shape[1]), x.dtype)
+    for start in range(0, len(rows), step):
+        block, o = rows[start : start + step], out[start : start + step]
+        top = _largest(block, 1, None, None, True)
+        top[~np.isfinite(top)] = 0
+        powers = np.subtract(block, top, out=aside[: len(block)])
+        np.exp(powers, out=powers)
+        np.log(totals.total(np, powers, (1,), True), out=o)
+        o += top
+    return out.reshape((*x.shape[:-1], 1) if keepdim else x.shape[:-1])
+
+
 def _logsumexp(xp, input, dims, keepdim):
     if not input.size:
         return xp.log(totals.total(xp, input, dims, keepdim))
+    if xp is np and dims == (input.ndim - 1,) and input.size > _BLOCK and input.dtype.kind == "f":
+        return _logsumexp_of_rows(input, keepdim)
     top = input.real.max(dims, keepdims=True)
     top = xp.where(xp.isfinite(top), top, top.dtype.type(0))
     out = xp.log(totals.total(xp, xp.exp(input - top), dims, True)) + top

@@ -6,11 +6,14 @@ can be replayed on any array of the same shape and strides.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...core import views
 from ...core.op_factory import op
 from ...core.rules import REC
 from ...core.tensor import ndarray
 from ...kernels import strides as _strides
+from ...kernels.fast.spread import copied
 
 WHOLE = (slice(None),)
 
@@ -133,7 +136,7 @@ unsafe_view = op(
 )
 contiguous = op(
     "contiguous",
-    lambda xp, input: xp.array(input, order="C"),
+    lambda xp, input: copied(input, input.dtype, "C") if xp is np else xp.array(input, order="C"),
     widen=False,
     name_in_graph="CloneBackward0",
     formula=r"\bar x = \bar y",

@@ -1,0 +1,223 @@
+"""Values of torch tensors as pictures: every dtype and layout has one, or a sentence."""
+
+import warnings
+import weakref
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import vistorch
+from vistorch import vt
+from vistorch.debug.source import named
+from vistorch.torch_source import values
+from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.tiles import Tiles
+from vistorch.widgets.array.record_of import Wish, make
+
+DTYPES = [
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16",
+    "float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
+    "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu",
+]  # fmt: skip
+
+
+def shown(t, **options):
+    return vt.show(t, **options).record.items[0]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+def test_every_dtype_has_its_values(name):
+    dtype = getattr(torch, name)
+    t = torch.tensor([[1.0, 0.0, 2.0], [4.0, 0.5, 1.0]]).to(dtype)
+    wide = t.to(torch.complex128 if dtype.is_complex else torch.float64)
+    got = values.host(t)
+    assert np.array_equal(got.astype(wide.numpy().dtype), wide.numpy())
+    assert values.host(t.t()).shape == (3, 2)
+    item = shown(t)
+    assert item.dtype == name and item.shape == (2, 3)
+
+
+LAYOUTS = {
+    "transposed": lambda x: x.t(),
+    "a step of two": lambda x: x[:, ::2],
+    "expanded": lambda x: x[:1].expand(5, 4),
+    "empty": lambda x: x[:0],
+    "scalar": lambda x: x[0, 0],
+    "leaf": lambda x: x.clone().requires_grad_(),
+    "with history": lambda x: x.clone().requires_grad_() * 2,
+    "conjugated": lambda x: torch.complex(x, x + 1).conj(),
+    "negated": lambda x: torch.complex(x, x + 1).conj().imag,
+    "zeros without memory": lambda x: torch._efficientzerotensor((2, 3)),
+    "coo": lambda x: x.to_sparse(),
+    "csr": lambda x: x.to_sparse_csr(),
+    "csc": lambda x: x.to_sparse_csc(),
+    "bsr": lambda x: x.to_sparse_bsr((1, 2)),
+    "mkldnn": lambda x: x.to_mkldnn(),
+    "quantized": lambda x: torch.quantize_per_tensor(x, 0.5, 0, torch.qint8),
+    "inference": lambda x: _inferred(x),
+    "subclass": lambda x: x.as_subclass(Named),
+    "parameter": lambda x: nn.Parameter(x),
+    "channels last": lambda x: x.reshape(1, 3, 2, 2).contiguous(memory_format=torch.channels_last),
+}
+
+
+class Named(torch.Tensor):
+    """A subclass of a user's."""
+
+
+def _inferred(x):
+    with torch.inference_mode():
+        return x * 2
+
+
+def dense(t):
+    if t.layout is not torch.strided:
+        t = t.to_dense()
+    return (t.dequantize() if t.is_quantized else t).detach().resolve_conj().resolve_neg()
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.filterwarnings("ignore:Sparse|torch.quantize")
+def test_every_layout_has_its_values(name):
+    x = torch.arange(12.0).reshape(3, 4) / 2
+    t = LAYOUTS[name](x)
+    version = None if t.is_inference() else t._version
+    assert np.array_equal(values.host(t), dense(t).numpy(force=True))
+    item = shown(t)
+    assert item.shape == tuple(t.shape)
+    assert version is None or t._version == version
+    assert t.is_leaf == LAYOUTS[name](x).is_leaf
+
+
+def test_what_a_layout_is_stands_in_the_notes():
+    x = torch.eye(3)
+    assert shown(x.to_sparse()).notes == ["sparse (coo), 3 stored"]
+    assert "expanded: 3 stored" in shown(x[:1].expand(4, 3)).notes
+    assert "requires grad" in shown(x.clone().requires_grad_()).notes
+    assert shown(x.as_subclass(Named)).notes[0] == "Named"
+
+
+def without_values():
+    """Tensors that have no picture, and what is said of each."""
+    with FakeTensorMode():
+        fake = torch.ones(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+        jagged = torch.nested.nested_tensor([torch.ones(2, 1), torch.ones(3, 1)], layout=torch.jagged)
+        large = torch.sparse_coo_tensor(
+            torch.zeros(2, 1, dtype=torch.long), torch.ones(1), (1 << 20, 1 << 20)
+        )
+    return {
+        "meta": (torch.empty(2, 3, device="meta"), "a meta tensor of shape"),
+        "fake": (fake, "a fake tensor of shape"),
+        "nested": (nested, "a nested tensor has no one shape"),
+        "jagged": (jagged, "a nested tensor has no one shape"),
+        "sparse and large": (large, "too large to be drawn dense"),
+        "lazy": (nn.LazyLinear(2).weight, "it has no shape yet"),
+    }
+
+
+@pytest.mark.parametrize("name", ["meta", "fake", "nested", "jagged", "sparse and large", "lazy"])
+def test_what_has_no_values_is_answered_with_a_sentence(name):
+    t, sentence = without_values()[name]
+    with pytest.raises(vt.Refusal, match=sentence) as refused:
+        vt.show(t)
+    assert "\n" not in str(refused.value)
+    row = vt.vars(namespace={"t": t}).record.rows[0]
+    assert row.kind in ("tensor", "parameter") and row.thumb is None
+    strip = vt.show({"ok": torch.ones(2), "not": t}).record
+    assert [item.name for item in strip.items] == ["ok"] and any(sentence in says for says in strip.says)
+
+
+def test_inside_a_transform_there_is_a_sentence():
+    said = []
+
+    def look(x):
+        with pytest.raises(vt.Refusal, match=r"inside a transform of torch\.func") as refused:
+            vt.show(x)
+        said.append(str(refused.value))
+        return x.sum()
+
+    torch.vmap(look)(torch.ones(2, 3))
+    torch.func.grad(look)(torch.ones(3))
+    assert len(said) == 2
+
+
+def test_a_module_is_a_strip_with_its_gradients():
+    net = nn.Sequential(nn.Linear(3, 2), nn.Tanh(), nn.Linear(2, 1))
+    net(torch.ones(1, 3)).sum().backward()
+    record = vt.show(net).record
+    roles = [(item.name, item.role) for item in record.items]
+    assert roles[:2] == [("0.weight", "value"), ("0.weight", "gradient")] and len(roles) == 8
+    assert record.items[0].dims == ("out", "in")
+    assert any("PyTorch's optimizers" in says for says in record.says)
+
+
+def test_a_parameter_stands_beside_its_gradient():
+    w = nn.Parameter(torch.ones(2, 3))
+    (w * w).sum().backward()
+    record = vt.show(w, name="w").record
+    assert [(item.role, item.layers[0].stats.max) for item in record.items] == [
+        ("value", 1.0),
+        ("gradient", 2.0),
+    ]
+    assert vt.show(w, grad=True).record.items[0].layers[0].stats.max == 2.0
+    with pytest.raises(vt.Refusal, match="has no gradient yet"):
+        vt.show(nn.Parameter(torch.ones(2)), grad=True, name="fresh")
+
+
+def test_a_table_of_names_says_what_shares_memory():
+    x = torch.randn(3, 4, requires_grad=True)
+    net = nn.Linear(4, 2)
+    net(x).sum().backward()
+    rows = {
+        row.name: row
+        for row in vt.vars(namespace={"x": x, "view": x.t(), "net": net, "n": np.ones(2)}).record.rows
+    }
+    assert rows["view"].says == "view of x" and rows["net"].kind == "module"
+    assert rows["x"].grad_norm == pytest.approx(float(x.grad.norm()), rel=1e-5)
+    assert (rows["x"].nbytes, rows["x"].dtype, rows["x"].requires_grad) == (48, "float32", True)
+    assert rows["net"].says.startswith("Linear: 10 values in 2 parameters")
+
+
+def test_the_source_hands_no_tensor_on():
+    t = torch.ones(2, 3, requires_grad=True)
+    array = named("torch").array(t, True)
+    assert isinstance(array.data, np.ndarray) and array.text.startswith("tensor(")
+    assert values.host(torch.ones(2, dtype=torch.bfloat16)).dtype == ml_dtypes.bfloat16
+
+
+def test_the_default_device_and_the_modes_of_a_program_do_not_matter():
+    with torch.device("meta"):
+        assert shown(torch.ones(2, device="cpu")).shape == (2,)
+    with torch.inference_mode():
+        assert shown(torch.ones(2)).shape == (2,)
+    assert vistorch.is_grad_enabled() and torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
+def test_a_large_tensor_gives_exact_values_of_a_part(dtype):
+    t = torch.randn(900, 700).to(getattr(torch, dtype)).requires_grad_()
+    made = make(t, Wish("t"))
+    assert made.record.items[0].pooled
+    tiles = Tiles(Display(made.record, "t").state()["items"], made.sources)
+    told, (raw,) = tiles.answer(
+        {"id": 1, "item": 0, "layer": 0, "start": [5, 6], "stop": [8, 10], "block": [1, 1]}
+    )
+    want = t.detach()[5:8, 6:10].abs() if dtype == "complex64" else t.detach()[5:8, 6:10].float()
+    got = np.frombuffer(raw, np.float32).reshape(told["values"]["shape"])
+    assert np.allclose(got, want.numpy(), rtol=1e-6)
+
+
+def test_a_shown_tensor_is_not_kept_alive():
+    t = torch.randn(900, 700)
+    gone = weakref.ref(t)
+    shown = vt.show(t)
+    del t
+    assert gone() is None and shown.record.items[0].shape == (900, 700)

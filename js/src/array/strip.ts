@@ -48,7 +48,7 @@ export function groups(items: readonly Item[]): [number, Item[]][] {
 }
 
 const counted = (items: number, rows: number): string =>
-  items === rows ? `${items} arrays` : `${rows} parameters: value, gradient, update`;
+  items === rows ? `${items} array${items === 1 ? "" : "s"}` : `${rows} parameters: value, gradient, update`;
 
 export class Strip {
   readonly root: HTMLElement;

@@ -48,7 +48,7 @@ export function groups(items: readonly Item[]): [number, Item[]][] {
 }
 
 const counted = (items: number, rows: number): string =>
-  items === rows ? `${items} arrays` : `${rows} parameters: value, gradient, update`;
+  items === rows ? `${items} array${items === 1 ? "" : "s"}` : `${rows} parameters: value, gradient, update`;
 
 export class Strip {
   readonly root: HTMLElement;
@@ -78,7 +78,7 @@ export class Strip {
       el("span.vt-space"),
       this.#all,
     );
-    this.root = el("div.vt-card.vt-strip", {}, bar, ...this.#rows.map((row) => row.box));
+    this.root = el("div.vt-card.vt-strip", {}, bar, el("div.vt-strip-rows", {}, ...this.#rows.map((row) => row.box)));
     this.root.classList.toggle("vt-strip-beside", this.#rows.length < items.length);
     this.repaint();
   }

@@ -82,6 +82,8 @@ def test_rows_have_the_module_they_ran_in_and_a_record_has_the_graph():
     assert rows["addmm"]["layer"].startswith("Linear") and record.first["op"] == "sqrt"
     assert record.first["pass"] == "backward" and record.graph is not None
     assert any(row["module"] == "first" for row in record.rows)
+    marked = {row["id"]: row["op"] for row in record.rows}
+    assert {marked.get(node.row) for node in record.graph.nodes} >= {"addmm", "sqrt", "relu", "sum"}
 
 
 def test_watched_passes_give_the_same_bits_and_leave_nothing_behind():

@@ -6,7 +6,7 @@ Invariant: nothing is computed but norms of `.grad`, nothing of the graph is cha
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..debug.graph.build import Builder
@@ -39,6 +39,7 @@ def capture(
     *,
     source: Source,
     title: str = "",
+    rows_of: Callable[[Any], int] | None = None,
 ) -> GraphRecord:
     """The graph that a backward pass from these tensors would run, as a record.
 
@@ -49,11 +50,15 @@ def capture(
         namespace: variables by name, to find tensors and modules in.
         source: the source of torch.
         title: what is shown above; by default the name of the first output, with ".backward()".
+        rows_of: the row of a node in the record that the graph goes with, -1 for none.
     """
     tensors = roots_of(outputs)
     known = Names(names, modules, namespace, source)
     name = known.leaves.get(id(tensors[0]), "")
     made = _Graph(tensors, known, title or (f"{name}.backward()" if name else "backward()"))
+    if rows_of is not None:
+        for n, number in made.number.items():
+            made.builder.change(number, row=rows_of(n))
     return made.builder.record()
 
 

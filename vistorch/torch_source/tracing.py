@@ -408,7 +408,11 @@ class TorchTrace:
         if self.graph is None and self._outputs:
             try:
                 self.graph = capture(
-                    list(self._outputs), namespace=self.namespace, source=named("torch"), title="backward()"
+                    list(self._outputs),
+                    namespace=self.namespace,
+                    source=named("torch"),
+                    title="backward()",
+                    rows_of=self._row_number,
                 )
             except (ValueError, RuntimeError, TypeError):
                 pass
@@ -420,6 +424,11 @@ class TorchTrace:
                 waiting = self._hooked[target] = []
                 self._hooks.append(target.register_prehook(_Arrival(self, target)))
             waiting.append((held, edge, output))
+
+    def _row_number(self, node: Any) -> int:
+        """The row of a node, -1 where it has none."""
+        row = self._by_number.get(private.sequence(node))
+        return -1 if row is None else row.index
 
     def _incoming(self, node: Any) -> list:
         """The gradient that came into the node that runs: what its ops were given, but neither saved nor made there."""

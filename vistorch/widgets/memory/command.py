@@ -35,6 +35,7 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
         >>> vt.memory(x.exp().sin().sum()).record.peak["bytes"]
         4000
     """
+    from ...debug.source import has, lacking, source_of
     from ...debug.timeline import memory as kept
     from ...engine.backward.backward_pass import order_of
     from ...engine.core.graph import FREED, edge
@@ -45,6 +46,9 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
         raise Refusal(
             "`memory` needs a tensor or a cell: type `%vt memory loss`, or `%%vt memory` on the first line of a cell"
         )
+    source = source_of(x)
+    if source is not None and not has(source, "memory"):
+        raise Refusal(f"{lacking(source, 'memory')}; `%vt graph` says what each node keeps")
     given = [x] if isinstance(x, Tensor) else x
     if not isinstance(given, (list, tuple)) or not all(isinstance(t, Tensor) for t in given) or not given:
         raise Refusal(f"expected a result with history, got {type(x).__name__}: type `%vt memory loss`")

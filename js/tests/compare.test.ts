@@ -69,8 +69,14 @@ describe("a comparison", () => {
     expect(one(".vt-meta").textContent).toContain("4 differ");
     expect(chosen()).toContain("mul");
     expect(one(".vt-cm-place").textContent).toBe("[1, 2], where it is largest");
-    expect(all(".vt-cm-maps b").map((b) => b.textContent)).toEqual(["2", "−2.5", "−4.500"]);
+    expect(all(".vt-cm-maps b").map((b) => b.textContent)).toEqual(["2", "−2.5", "−4.5"]);
     expect(one(".vt-rp-side").textContent).toContain("In [2], line 1: y = x * 2");
+  });
+
+  it("says the exact difference where a cell of the overview shows another element's", () => {
+    const first = { ...compared().first, at: [1, 4, 6], a: pooled, b: pooled, difference: pooled } as never;
+    const { all } = open(widget, "compare", compared({ first }));
+    expect(all(".vt-cm-maps b").map((b) => b.textContent)).toEqual(["2", "−2.5", "−4.5"]);
   });
 
   it("tells each op's difference, its own or not, and what only one run has", () => {
@@ -124,7 +130,7 @@ describe("a comparison", () => {
   });
 
   it("survives what has no values: a difference of shapes", () => {
-    const first = { ...compared().first, difference: null, a: null, b: null, at: [], values: [] } as never;
+    const first = { ...compared().first, difference: null, a: null, b: null, at: [], values: [], apart: "" } as never;
     const { one, all } = open(widget, "compare", compared({ first }));
     expect(one(".vt-rp-side").textContent).toContain("mul");
     expect(all(".vt-cm-maps")).toHaveLength(0);

@@ -137,6 +137,7 @@ export const compared = (over: Partial<Compared> = {}): Compared => ({
     output: 0,
     at: [1, 2],
     values: ["2", "-2.5"],
+    apart: "-4.5",
     a: value([0, 1, 2, 3, 4, 2], [2, 3]),
     b: value([0, 1, 2, 3, 4, -2.5], [2, 3]),
     difference: value([0, 0, 0, 0, 0, -4.5], [2, 3]),

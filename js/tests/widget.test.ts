@@ -192,6 +192,12 @@ describe("the array view", () => {
     );
   });
 
+  it("counts the arrays of a strip", async () => {
+    const one = await shown(state([item([2, 3], { name: "a" })], { layout: "strip" }));
+    expect(one.el.querySelector(".vt-strip .vt-meta")?.textContent).toBe("1 array");
+    expect(one.el.querySelectorAll(".vt-strip-rows > .vt-fold")).toHaveLength(1);
+  });
+
   it("folds a strip, one row at a time or all", async () => {
     const { el, find } = await shown(
       state([item([2, 3], { name: "a" }), item([], { name: "b" }), item([0], { name: "c" })], { layout: "strip" }),

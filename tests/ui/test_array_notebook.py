@@ -192,3 +192,22 @@ def test_the_same_shown_again_and_again_leaks_nothing(notebook, page):
         if sum(alive[:-1]) == 0:
             break
     assert alive == [False] * 5 + [True]
+
+
+@pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
+def test_a_small_picture_in_a_list_has_all_columns(notebook):
+    fill = "for p in net.parameters():\n    p.data.zero_()\n    p.data[..., -1] = 1"
+    nb = notebook(
+        f"%load_ext vistorch\nfrom vistorch import nn\nnet = nn.Linear(8, 8)\n{fill}", "%vt show net"
+    )
+    nb.run(0)
+    nb.run(1)
+    canvases = nb.output(1).locator("canvas.vt-thumb")
+    expect(canvases).to_have_count(2)
+    shares = """all => all.map(c => {
+        const { data } = c.getContext("2d").getImageData(0, c.height >> 1, c.width, 1);
+        const at = i => data.slice(4 * i, 4 * i + 3).join();
+        const columns = [...Array(c.width).keys()].map(at);
+        return columns.filter(one => one !== columns[0]).length / c.width;
+    })"""
+    assert canvases.evaluate_all(shares) == pytest.approx([1 / 8, 1 / 8], abs=0.02)

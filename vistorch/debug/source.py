@@ -14,8 +14,8 @@ Invariant: to ask which source a thing of vistorch has loads no library and cost
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -342,20 +342,26 @@ def is_torch(x: Any) -> bool:
     return not isinstance(x, type) and _library(type(x)) == "torch"
 
 
-@cache
+_libraries: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDictionary()
+
+
 def _library(kind: type) -> str | None:
-    """The library of a class. Classes are few, so they are remembered."""
+    """The library of a class; a class that a cell makes anew is not kept for it."""
+    try:
+        return _libraries[kind]
+    except KeyError:
+        found = _libraries[kind] = _look(kind)
+        return found
+
+
+def _look(kind: type) -> str | None:
     for base in kind.__mro__:
         module = base.__module__ or ""
         root = module.partition(".")[0]
         if root == "vistorch" and (base.__name__ in ("Tensor", "Module", "Node", "Leaf")):
             return "vistorch"
-        if root != "torch":
-            continue
-        if base.__name__ in ("Tensor", "TensorBase", "Module", "ScriptModule", "FunctionCtx", "Optimizer"):
+        if root == "torch" and base.__name__ in ("Tensor", "Module", "FunctionCtx", "Optimizer"):
             return "torch"
-        if module in ("torch.autograd", "torch"):
-            continue
     # nodes written in C++ are classes without a module of their own: `AddBackward0`
     return "torch" if _is_node(kind) else None
 

@@ -59,13 +59,14 @@ class TorchLoopListener(LoopFollower):
         return self
 
     def root_found(self) -> None:
-        """The module whose calls count is known: hooks stand at it, and at no other."""
+        """The modules whose calls count are known: hooks stand at them, and at no other."""
         for handle in self._at_root:
             handle.remove()
         begin, end = _RootHook(self._root_forward), _RootHook(self._root_forward_end)
         self._at_root = [
             self.root.register_forward_pre_hook(begin, with_kwargs=True),
             self.root.register_forward_hook(end, always_call=True),
+            *[m.register_forward_hook(end, always_call=True) for m in self.parts.values()],
         ]
 
     def close(self) -> None:

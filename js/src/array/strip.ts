@@ -48,7 +48,7 @@ export function groups(items: readonly Item[]): [number, Item[]][] {
 }
 
 const counted = (items: number, rows: number): string =>
-  items === rows ? `${items} arrays` : `${rows} parameters: value, gradient, update`;
+  items === rows ? `${items} array${items === 1 ? "" : "s"}` : `${rows} parameters: value, gradient, update`;
 
 export class Strip {
   readonly root: HTMLElement;
@@ -78,7 +78,7 @@ export class Strip {
       el("span.vt-space"),
       this.#all,
     );
-    this.root = el("div.vt-card.vt-strip", {}, bar, ...this.#rows.map((row) => row.box));
+    this.root = el("div.vt-card.vt-strip", {}, bar, el("div.vt-strip-rows", {}, ...this.#rows.map((row) => row.box)));
     this.root.classList.toggle("vt-strip-beside", this.#rows.length < items.length);
     this.repaint();
   }
@@ -146,7 +146,11 @@ export class Strip {
       pose.setBox(THUMB.width, THUMB.height);
       const stretch = pose.image ? 1 : Math.min(THUMB.width / pose.box.width, 8);
       const tall = pose.image || pose.tiled ? 1 : Math.min(THUMB.height / pose.box.height, 8);
-      pose.fit = { ...pose.fit, sx: pose.fit.sx * (pose.tiled ? 1 : stretch), sy: pose.fit.sy * tall };
+      const { mosaic } = pose.fit;
+      // A small array has large cells where there is room; here all of them must be seen.
+      const sx = Math.min(pose.fit.sx * (pose.tiled ? 1 : stretch), THUMB.width / mosaic.x.length);
+      const sy = Math.min(pose.fit.sy * tall, THUMB.height / mosaic.y.length);
+      pose.fit = { ...pose.fit, sx, sy };
       const [w, h] = [
         Math.round(Math.min(THUMB.width, pose.fit.mosaic.x.length * pose.fit.sx) * k),
         Math.round(Math.min(THUMB.height, pose.fit.mosaic.y.length * pose.fit.sy) * k),

@@ -51,7 +51,9 @@ export function maps(first: First, [a, b]: readonly [string, string], theme: The
       : written(cellOf(at, lead!.value), lead!.value);
     for (const one of sheets) {
       // A cell of an overview need not show the entry that differs most: that one is known exactly.
-      const exact = start ? { [BRIEF.a]: first.values[0], [BRIEF.b]: first.values[1] }[one.name] : undefined;
+      const { a, b, difference } = BRIEF;
+      const known = { [a]: first.values[0], [b]: first.values[1], [difference]: first.apart || undefined };
+      const exact = start ? known[one.name] : undefined;
       one.readout.textContent =
         exact?.replace("-", "−") ?? num(one.cells.values[cellOf(at, one.value)] as number);
     }

@@ -56,6 +56,7 @@ export interface First {
   output: number;
   at: number[];
   values: string[];
+  apart: string;
   a: Value | null;
   b: Value | null;
   difference: Value | null;
@@ -143,6 +144,7 @@ export const checkFirst: Check<First> = record<First>({
   output: num,
   at: list(num),
   values: list(text),
+  apart: text,
   a: maybe(checkValue),
   b: maybe(checkValue),
   difference: maybe(checkValue),

@@ -211,7 +211,8 @@ export function residuals(view: View): Part {
     put(title, w.outputs.length > 1 ? `Prediction − target: ${w.outputs[k]}` : "Prediction − target");
     const where = of === "validation" ? "of the last validation" : "of the newest training samples";
     const beyond = w.beyond[k] ?? 0;
-    put(caption, `${count(w.n)} ${where}${beyond ? `; the outermost bars hold ${count(beyond)} beyond the axis` : ""}`);
+    const each = w.pooled || w.shape.length > 2 ? "values " : "";
+    put(caption, `${count(w.n)} ${each}${where}${beyond ? `; the outermost bars hold ${count(beyond)} beyond the axis` : ""}`);
     histogram(w, k);
     lines(
       scores,

@@ -119,6 +119,20 @@ def test_cpu_against_a_simulated_device():
     assert found.first is None, found.sentence
 
 
+def test_the_difference_of_the_element_that_differs_most_is_said_exactly():
+    def run(add):
+        x = L.arange(40_000.0).reshape(200, 200)
+        with Record() as r:
+            x + add
+        return r.recording()
+
+    add = L.zeros(200, 200)
+    add[100, 51], add[101, 51] = 3.0, -2.0
+    first = compare(run(L.zeros(200, 200)), run(add)).first
+    assert first["at"] == [100, 51] and first["apart"] == "3"
+    assert first["difference"]["exact"] is False, "the picture has blocks of several elements"
+
+
 def test_tolerances_and_what_is_not_finite():
     def run(values, dtype=L.float32):
         with Record() as r:

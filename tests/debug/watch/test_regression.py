@@ -106,6 +106,13 @@ def test_the_window_is_the_newest():
     assert values.rows[:, 0].tolist() == np.repeat(np.arange(1, 40), 50)[-WINDOW:].tolist()
 
 
+def test_the_worst_samples_are_of_the_window():
+    values = Values()
+    for step in range(1, 40):  # the error falls: the first samples were the worst, and are long past
+        taken(np.full((50, 64), 40.0 - step), np.zeros((50, 64)), step, values=values)
+    assert {one["step"] for one in values.worst()} == {int(values.rows[0, 0])} != {1}
+
+
 def test_the_worst_samples_come_first_with_their_place_in_the_dataset():
     t = np.zeros((20, 2))
     p = np.zeros((20, 2))

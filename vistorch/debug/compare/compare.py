@@ -278,6 +278,7 @@ class _Comparison:
             "output": nr,
             "at": list(d.at),
             "values": [],
+            "apart": "",
         }
         for key, value in (("a", p), ("b", q)):
             state[key] = None if value is None else encoded(plain(value), CELLS, value.dtype.name)
@@ -287,7 +288,9 @@ class _Comparison:
             wide = np.complex128 if p.dtype.kind == "c" else np.float64
             p, q = plain(p).astype(wide), plain(q).astype(wide)
             same = (p == q) | (np.isnan(p) & np.isnan(q))
-            state["difference"] = encoded(np.where(same, 0, q - p), CELLS)
+            between = np.where(same, 0, q - p)
+            state["apart"] = number(between[d.at].item()) if between.size else ""
+            state["difference"] = encoded(between, CELLS)
         return state
 
 

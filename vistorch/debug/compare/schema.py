@@ -47,6 +47,7 @@ First = TypedDict(
         "output": int,
         "at": list[int],
         "values": list[str],
+        "apart": str,  # what the second is above the first; "" where there are no values
         "a": Value | None,
         "b": Value | None,
         "difference": Value | None,

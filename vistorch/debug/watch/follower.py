@@ -21,7 +21,6 @@ from .metrics import Check
 from .model_probe import ModelProbe
 from .optimizers import Optimizers, parameters_of
 from .pending import Pending
-from .plain import Plain
 from .progress import Progress
 from .regression import trim
 
@@ -99,6 +98,10 @@ class LoopFollower:
         self.loaders, self.pending, self.budget = loaders, pending, budget
         self.timed, self.lap = True, 0.0  # whether the time of this step's hooks is taken, and how much it is
         self.root: Any = probe.model  # the module whose calls count; None until it is known
+        self.parts: dict[
+            int, Any
+        ] = {}  # modules, by id, that are called after it, where it is one of several
+        self.called = False  # whether the root was ever called: a model may be used by its parts alone
         self.depth = 0
         self.iteration: Any = None
         self.thread = 0
@@ -106,6 +109,7 @@ class LoopFollower:
         self.fed: Any = None  # the array that the model was given last
         self.last: Any = None
         self.compared = Compared()
+        self.begun = False  # whether the first of several modules was called, and none of the others since
         self.apart = False  # the newest forward was no training
         self.trains_in_eval = False
         self.wants_last = True  # until a loss shows that it keeps its scores itself
@@ -115,7 +119,7 @@ class LoopFollower:
         self.check_calls = 0  # of the model, in this validation
 
     def root_found(self) -> None:
-        """The module whose calls count is known now."""
+        """The modules whose calls count are known now."""
 
     def _step(self, optimizer: Any) -> None:
         if self.budget.looks and self._is_main(optimizer):
@@ -144,8 +148,9 @@ class LoopFollower:
 
     # ---- training ----------------------------------------------------------------------------------------------
     def _training(self) -> bool:
-        root = self.root
-        return root.training if root is not None else all(m.training for m in self.probe.candidates.values())
+        if self.root is None:
+            return all(m.training for m in self.probe.candidates.values())
+        return self.probe.model.training
 
     def _looked(self) -> None:
         """The forward pass that was listened to is over."""
@@ -213,19 +218,19 @@ class LoopFollower:
             return True
         if optimizers.is_known(optimizer):
             return False
-        if self.root is None and optimizers.given in (None, optimizer):
+        if not self.called and optimizers.given in (None, optimizer):
             self._find_model(optimizer)
         optimizers.add(optimizer, self.probe.parameter_ids)
         return optimizer is optimizers.main
 
     def _find_model(self, optimizer: Any) -> None:
-        found = self.probe.find(parameters_of(optimizer))
-        if found is None:
-            return
-        if not isinstance(found, Plain):
-            self.root = found
+        found, called = self.probe.find(parameters_of(optimizer))
+        if called:
+            self.root, self.called = called[0], True
+            self.parts = {id(m): m for m in called[1:]}
             self.root_found()
-        self.events.model_found(found)
+        if found is not None:
+            self.events.model_found(found)
 
     def _stepped(self, optimizer: Any) -> None:
         if self.loaders.going:

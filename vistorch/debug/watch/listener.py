@@ -44,24 +44,28 @@ class LoopListener(LoopFollower, Listener):
             "scheduler": self.optimizers.add_scheduler,
             "loss": self._loss_computed,
         }
-        if self.root is None:
-            self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
+        self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
 
     def root_found(self) -> None:
-        """The module whose calls count is known now."""
-        del self.acts["forward"], self.acts["forward_end"]
+        """The modules whose calls count are known now."""
+        if self.parts:
+            self.acts.update(forward=self._part_forward, forward_end=self._part_forward_end)
+        else:
+            del self.acts["forward"], self.acts["forward_end"]
 
     # ---- events ------------------------------------------------------------------------------------------------
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow the loop; most events are of inner modules and end here at once."""
         if subject is self.root:
             if name == "forward":
+                if not self.called:
+                    self._root_called()
                 self.guarded(self._forward, *details)
             elif name == "forward_end":
                 if self.paused:
                     self._resume()
                 self.ops.inside = False
-                if self.looking is not None:
+                if self.looking is not None and not self.parts:
                     self.guarded(self._looked)
                 if self.wants_last:
                     self.guarded(self._forward_end, *details)
@@ -80,17 +84,40 @@ class LoopListener(LoopFollower, Listener):
         if self.check is not None:
             self.ops.afresh()
 
+    def _root_called(self) -> None:
+        """The root is called itself: from now on no other module is of interest."""
+        self.called, self.depth = True, 0
+        self.probe.candidates.clear()
+        del self.acts["forward"], self.acts["forward_end"]
+
     def _any_forward(self, module: Any, args: tuple, kwargs: dict) -> None:
-        """Before the root is known: the outermost module that has parameters may be it."""
-        if not self.depth and next(iter(module.parameters()), None) is not None:
+        """Before the root is known: the outermost modules that have parameters may be it, or its parts."""
+        if not self.depth and self._may_be_part(module):
             self.probe.candidates[id(module)] = module
-            self.guarded(self._forward, args, kwargs)
+            if self.fed is None or self.apart:  # what the first of them is given is what the model is given
+                self.guarded(self._forward, args, kwargs)
         self.depth += 1
+
+    def _may_be_part(self, module: Any) -> bool:
+        if self.root is None:
+            return next(iter(module.parameters()), None) is not None
+        own = self.probe.parameter_ids
+        return any(id(p) in own for p in module.parameters())
 
     def _any_forward_end(self, module: Any, result: Any) -> None:
         self.depth = max(0, self.depth - 1)
         if not self.depth and id(module) in self.probe.candidates:
             self.guarded(self._forward_end, result)
+
+    def _part_forward(self, module: Any, args: tuple, kwargs: dict) -> None:
+        if id(module) in self.parts:
+            self.ops.inside, self.begun = self.apart, False
+
+    def _part_forward_end(self, module: Any, result: Any) -> None:
+        if id(module) in self.parts:
+            self.ops.inside = False
+            if self.wants_last:
+                self.guarded(self._forward_end, result)
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start: its root is the loss, its newest nodes know logits and labels."""
@@ -100,6 +127,9 @@ class LoopListener(LoopFollower, Listener):
 
     # ---- forward -----------------------------------------------------------------------------------------------
     def _forward(self, args: tuple, kwargs: dict) -> None:
+        if self.begun and self.apart and self.ops.current is None:
+            return  # the first of several modules is called again before the others: it is the same batch
+        self.begun = bool(self.parts)
         t = args[0] if args else next(iter(kwargs.values()), None)
         self.fed = t._data if isinstance(t, Tensor) else None
         if isinstance(t, Tensor) and t._data.ndim > 2:
@@ -141,7 +171,7 @@ class LoopListener(LoopFollower, Listener):
         elif isinstance(result, dict):
             result = next((t for t in result.values() if isinstance(t, Tensor)), None)
         # the array: a tensor would keep its graph
-        if isinstance(result, Tensor):
+        if isinstance(result, Tensor) and (result._data.ndim or self.last is None):
             self.last = result._data
             self.compared.made(result._node)
 
@@ -170,6 +200,9 @@ class LoopListener(LoopFollower, Listener):
         else:
             self.pending.passes.append((data.copy(), place))
         self.fed = None
+        self.begun = False
+        if self.parts and self.looking is not None:
+            self._looked()
         sight = quick(order[0]) or sight_of(order, self.last) or self.compared.of(order, self.last)
         if sight is not None:
             if sight.kind == VALUES:

@@ -14,6 +14,7 @@ from .cuts import Cuts
 from .filters import Filters
 from .layers import LayerSizes
 from .metrics import Metrics
+from .parts import Parts, parts_of
 from .plain import Plain
 from .units import has_channels
 
@@ -38,7 +39,7 @@ class ModelProbe:
         """Measure this model from now on.
 
         Args:
-            model: a module, or a `Plain` list of tensors.
+            model: a module, `Parts`, or a `Plain` list of tensors.
         """
         self.model = model
         self.source = source_of(model) or source_of(list(model.parameters())) or own()
@@ -50,28 +51,29 @@ class ModelProbe:
             if held:
                 self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in held))
 
-    def find(self, tensors: list) -> Any:
-        """The module that was called and holds most of what an optimizer changes; without one, the tensors themselves.
+    def find(self, tensors: list) -> tuple[Any, list]:
+        """What was called and holds what an optimizer changes: a module, or several; without one, the tensors.
 
         Args:
             tensors: what the optimizer changes.
 
         Returns:
-            The module, or a `Plain` of the tensors, or None where the model is known already.
+            The model, or None where it is known already, and the modules of it that were called, in their order.
         """
-        held = {id(t) for t in tensors}
-        found, most = None, 0
-        for m in self.candidates.values():
-            own = sum(id(p) in held for p in m.parameters())
-            if own > most:
-                found, most = m, own
-        if found is not None:
+        called = parts_of(self.candidates.values(), tensors)
+        known = self.model is not None and not isinstance(self.model, Plain)
+        if called:
             self.candidates.clear()
-            return found
-        if self.model is not None and not isinstance(self.model, Plain):
-            return None
-        before = [] if self.model is None else list(self.model.parameters())
-        return Plain([*before, *tensors], self.names() if self.names is not None else None)
+        if known:
+            return None, called
+        names = self.names() if self.names is not None else None
+        if not called:
+            before = [] if self.model is None else list(self.model.parameters())
+            return Plain([*before, *tensors], names), []
+        held = {id(p) for p in called[0].parameters()}
+        if len(called) == 1 and all(id(t) in held for t in tensors):
+            return called[0], called
+        return Parts(called, tensors, names), called
 
     def look_for_cuts(self, metrics: Metrics) -> None:
         """Follow, in one of the next steps, where history ends before a layer that never got a gradient."""

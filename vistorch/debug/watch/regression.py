@@ -174,7 +174,12 @@ class Values:
         few = min(FIRST, p[0].size)
         made[:, 3 : 3 + few] = p.reshape(n, -1)[:, :few]
         made[:, 3 + FIRST : 3 + FIRST + few] = t.reshape(n, -1)[:, :few]
-        self.samples = _newest(self.samples, made, self.size)
+        samples = _newest(self.samples, made, self.size)
+        if self.rows is not None and len(
+            self.rows
+        ):  # a sample of many values fills the window of values sooner
+            samples = samples[samples[:, 0] >= self.rows[0, 0]]
+        self.samples = samples
 
     def forget_after(self, step: int) -> None:
         """Drop what came after a step."""

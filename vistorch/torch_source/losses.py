@@ -105,8 +105,7 @@ def reaches(node: Any, parameter_ids: set[int]) -> bool:
     seen, waiting = {node}, [node]
     while waiting and len(seen) < FAR:
         n = waiting.pop()
-        variable = getattr(n, "variable", None)
-        if variable is not None and id(variable) in parameter_ids:
+        if private.sequence(n) >= private.FIRST_SEQUENCE_OF_LEAVES and id(n.variable) in parameter_ids:
             return True
         for below, _ in reversed(n.next_functions):
             if below is not None and below not in seen:

@@ -468,7 +468,7 @@ class TorchTrace:
         row, d = held.row, _host(g)
         counted = counts(d, self.bound)
         size = (sum(counted), -edge)
-        if size <= held.worst:  # what is worst is reported, as where several inputs got something bad
+        if size <= held.worst:  # what is worst is shown, as where several inputs got something bad
             return
         held.worst = size
         row.back_bad = (*counted, d.size)

@@ -74,6 +74,8 @@ class Run:
         (None, None)
         >>> run.status, run.say, run.says, run.error, run.epoch, run.model is net
         ('finished', 'Finished after step 3.', [], None, 0, True)
+        >>> run.listener.root is net  # what follows the loop
+        True
         >>> run.tally().samples, run.confusion().sum().item(), [layer["name"] for layer in run.health()]
         (6, 6, ['(root)'])
         >>> run.text().splitlines()[0], sorted(run.delta(run.version)), run.state()["head"]["step"]

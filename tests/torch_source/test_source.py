@@ -1,7 +1,9 @@
 """Which source a thing has, when the package is loaded, and what is said where it cannot look."""
 
+import gc
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -72,6 +74,15 @@ def test_a_thing_is_known_by_what_it_is():
     for thing, name in kinds():
         found = source_of(thing)
         assert (found and found.name) == name, type(thing)
+
+
+def test_a_class_that_was_asked_about_is_not_kept():
+    kind = type("Mine", (torch.nn.Module,), {})
+    assert source_of(kind()).name == "torch"
+    gone = weakref.ref(kind)
+    del kind
+    gc.collect()
+    assert gone() is None
 
 
 def test_both_sources_satisfy_the_protocol():

@@ -195,7 +195,15 @@ class Breakpoints(Listener):
             self._foreign = None
 
     def look_again(self) -> None:
-        """PyTorch may have been imported since: its passes are stopped, too."""
+        """PyTorch may have been imported since a breakpoint was added: its passes are stopped, too.
+
+        Example:
+            >>> from vistorch.debug import Breakpoints
+            >>> session = Breakpoints()
+            >>> _ = session.add("nan")
+            >>> session.look_again()  # before each cell of a notebook
+            >>> session.clear()
+        """
         if self._open is not None:
             self._listen_to_torch(self._open_for)
 

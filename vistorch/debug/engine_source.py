@@ -12,8 +12,10 @@ import numpy as np
 
 from ..engine.backward.backward_pass import order_of
 from ..engine.backward.node_vjp import fit, vjps_of
+from ..engine.base.modes import set_grad_enabled
 from ..engine.core.graph import Out, edge
 from ..engine.core.tensor import Tensor
+from ..engine.random import generators
 from ..nn.parameter import Buffer, Parameter
 from .array.source import Source as ArraySource
 from .array.source import source_of as array_source_of
@@ -127,6 +129,43 @@ class EngineSource:
         dtype = str(tensor.dtype).rpartition(".")[2]
         memory = root_of(data)[1]
         return Facts(tuple(tensor.shape), dtype, device, data.nbytes, memory, tensor.requires_grad)
+
+    def placed(self, tensor: Any) -> tuple[Any, Any]:
+        """The array and where it is."""
+        return tensor._data, tensor._place
+
+    def copied(self, tensor: Any) -> Any:
+        """A copy without history."""
+        with set_grad_enabled(False):
+            return tensor.detach().clone()
+
+    def put_back(self, tensor: Any, kept: Any) -> None:
+        """Write what was copied."""
+        with set_grad_enabled(False):
+            tensor.copy_(kept)
+
+    def chances(self, more: list) -> list[tuple[Any, Any]]:
+        """The states of the generators of all devices, and of those given."""
+        own = [generators.default_generator, *generators._of_devices.values(), *more]
+        return [(g.set_state, g.get_state()) for g in {id(g): g for g in own}.values()]
+
+    def loop_listener(self, *parts: Any) -> Any:
+        """Listens to the engine while a loop runs."""
+        from .watch.listener import LoopListener
+
+        return LoopListener(*parts)
+
+    def recorder(self, title: str, names: Any) -> Any:
+        """Records what every op computes."""
+        from .compare import Record
+
+        return Record(title, names)
+
+    def tracer(self, **options: Any) -> Any:
+        """Records every op and finds bad values."""
+        from .trace import Trace
+
+        return Trace(**options)
 
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""

@@ -14,8 +14,8 @@ Invariant: to ask which source a thing of vistorch has loads no library and cost
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -37,11 +37,13 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "break": ("vistorch", "torch"),
     "check": ("vistorch", "torch"),
     "witness": ("torch",),  # a second implementation of the same op to compare with
-    "trace": ("vistorch",),
-    "watch": ("vistorch",),
-    "flow": ("vistorch",),
-    "record": ("vistorch",),
-    "compare": ("vistorch",),
+    "trace": ("vistorch", "torch"),
+    "watch": ("vistorch", "torch"),
+    "cuts": ("vistorch",),  # where the history of a layer ends, in the health of a run
+    "step in": ("vistorch",),  # a stepper on the next backward pass of a watched run
+    "flow": ("vistorch", "torch"),
+    "record": ("vistorch", "torch"),
+    "compare": ("vistorch", "torch"),
     "memory": ("vistorch",),
 }
 
@@ -244,6 +246,34 @@ class Source(Protocol):
         """What a table says of a tensor."""
         ...
 
+    def placed(self, tensor: Any) -> tuple[Any, Any]:
+        """The array of a tensor, shared with it where that can be, and where it is."""
+        ...
+
+    def copied(self, tensor: Any) -> Any:
+        """A copy of a tensor without history."""
+        ...
+
+    def put_back(self, tensor: Any, kept: Any) -> None:
+        """Write what was copied into a tensor."""
+        ...
+
+    def chances(self, more: list) -> list[tuple[Any, Any]]:
+        """The states of the generators a loop draws from, with the functions that set them; `more` are a loader's."""
+        ...
+
+    def loop_listener(self, *parts: Any) -> Any:
+        """A `debug.watch.follower.LoopFollower`: what makes steps, losses and batches of what runs."""
+        ...
+
+    def recorder(self, title: str, names: Any) -> Any:
+        """A context that records what every op computes: has `rows` and `recording()`."""
+        ...
+
+    def tracer(self, **options: Any) -> Any:
+        """A context that records what runs and finds bad values; has what `debug.trace.build.Source` asks."""
+        ...
+
     def array(self, x: Any, text: bool) -> Any:
         """A tensor as the `Source` of an array record."""
         ...
@@ -312,20 +342,26 @@ def is_torch(x: Any) -> bool:
     return not isinstance(x, type) and _library(type(x)) == "torch"
 
 
-@cache
+_libraries: weakref.WeakKeyDictionary[type, str | None] = weakref.WeakKeyDictionary()
+
+
 def _library(kind: type) -> str | None:
-    """The library of a class. Classes are few, so they are remembered."""
+    """The library of a class; a class that a cell makes anew is not kept for it."""
+    try:
+        return _libraries[kind]
+    except KeyError:
+        found = _libraries[kind] = _look(kind)
+        return found
+
+
+def _look(kind: type) -> str | None:
     for base in kind.__mro__:
         module = base.__module__ or ""
         root = module.partition(".")[0]
         if root == "vistorch" and (base.__name__ in ("Tensor", "Module", "Node", "Leaf")):
             return "vistorch"
-        if root != "torch":
-            continue
-        if base.__name__ in ("Tensor", "TensorBase", "Module", "ScriptModule", "FunctionCtx", "Optimizer"):
+        if root == "torch" and base.__name__ in ("Tensor", "Module", "FunctionCtx", "Optimizer"):
             return "torch"
-        if module in ("torch.autograd", "torch"):
-            continue
     # nodes written in C++ are classes without a module of their own: `AddBackward0`
     return "torch" if _is_node(kind) else None
 

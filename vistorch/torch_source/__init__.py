@@ -12,6 +12,9 @@ itself. What is private in torch stands in `private.py` alone.
 | `notes.py`, `listening.py` | the line and the module of each node, and when they are noted |
 | `arguments.py`, `rows.py` | what a node's inputs are called, and our row for it |
 | `graph.py`, `forward.py` | a graph as a record; what forward computed |
+| `tracing.py` | the first bad value of what runs |
+| `recording.py` | every value of a run, to be compared with another |
+| `watching.py`, `losses.py` | a training loop as it runs; what its losses compare |
 | `stepper.py`, `replayed.py` | a pass walked both ways; one that torch ran, stepped through afterwards |
 | `passes.py`, `norms.py` | passes as they begin; norms of what flowed |
 | `check.py` | a node against finite differences and against our own row |

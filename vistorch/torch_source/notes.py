@@ -10,6 +10,7 @@ Invariant: a node is noted once, by the call that made it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 from weakref import ref
 
@@ -22,7 +23,7 @@ KEY = "vistorch"
 NORMS = "vistorch norms"
 _TORCH = tuple([path.rstrip("/\\") + "/" for path in torch.__path__])
 _SKIPPED: dict[str, bool] = {}  # by file: whether its lines are torch's or ours
-Tensor, next_sequence = torch.Tensor, private.next_sequence
+Tensor, next_sequence, compiling = torch.Tensor, private.next_sequence, torch.compiler.is_dynamo_compiling
 LARGEST = 200  # nodes of one op that are looked for
 
 
@@ -65,9 +66,12 @@ class Lines(torch.overrides.TorchFunctionMode):
 
     def __init__(self, modules: Modules) -> None:
         super().__init__()
-        self.modules = modules
+        self.modules, self.leaving = modules, False
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        # torch.compile reads this function, too: it shall find nothing to break its graph at
+        if self.leaving or compiling():
+            return func(*args, **kwargs) if kwargs else func(*args)
         begun = next_sequence()
         out = func(*args, **kwargs) if kwargs else func(*args)
         made = next_sequence() - begun
@@ -109,6 +113,7 @@ class Modules:
         self.call: Call | None = None
         self.handles: list[Any] = []
         self.count = 0
+        self.leave: Callable[[], None] | None = None  # what was asked to end, and could not yet
 
     def start(self) -> None:
         """Begin."""
@@ -121,11 +126,17 @@ class Modules:
         self.handles, self.call = [], None
 
     def _begin(self, module: Any, args: Any) -> None:
+        if self.leave is not None:
+            self.leave()
+        if compiling() or not self.handles:
+            return
         self.count += 1
         place = where() if self.call is None else self.call.place
         self.call = Call(self.count, ref(module), self.call, 0, place)
 
     def _end(self, module: Any, args: Any, out: Any) -> None:
+        if compiling():
+            return
         call = self.call
         while call is not None and call.module() is not module:
             call = call.parent
@@ -135,8 +146,8 @@ class Modules:
 class Noting:
     """Notes lines and modules while it is active.
 
-    A mode can be left only while it is the innermost one: where a program has entered one of its own since, it is left
-    later, and does nothing until then.
+    A mode can be left only while it is the innermost one, and not from inside of a function that it sees, such as
+    `backward`: then it does nothing more, and is left when the next module is called.
     """
 
     def __init__(self) -> None:
@@ -146,6 +157,7 @@ class Noting:
 
     def start(self) -> None:
         """Begin; again is no harm."""
+        self.lines.leaving, self.modules.leave = False, None
         if not self.active:
             self.active = True
             self.modules.start()
@@ -153,10 +165,14 @@ class Noting:
 
     def stop(self) -> None:
         """End, if that can be done now."""
-        if self.active and private.top_mode() is self.lines:
-            self.lines.__exit__(None, None, None)
-            self.modules.stop()
-            self.active = False
+        if not self.active:
+            return
+        if private.top_mode() is not self.lines:
+            self.lines.leaving, self.modules.leave = True, self.stop
+            return
+        self.lines.__exit__(None, None, None)
+        self.modules.stop()
+        self.modules.leave, self.active = None, False
 
     def __enter__(self) -> Noting:
         self.start()

@@ -8,6 +8,10 @@ Invariant: no function here changes a graph, but for `run_node`, which runs one 
 
 from __future__ import annotations
 
+import functools
+import operator
+import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -223,6 +227,13 @@ def current_node() -> Any:
     return torch._C._current_autograd_node()
 
 
+CURRENT_NODE, NEXT_SEQUENCE = (
+    torch._C._current_autograd_node,
+    torch.autograd._get_sequence_nr,
+)  # no call between
+key_of: Any = operator.attrgetter("_cdata")  # what tells a tensor from others that live
+
+
 def in_backward() -> bool:
     """Whether this thread runs a backward pass."""
     return torch._C._current_graph_task_id() != -1
@@ -277,6 +288,22 @@ def bytes_of(tensor: Any) -> int:
 def without_modes() -> Any:
     """A context in which function modes, ours among them, look away: what is read for a page is no op of a program."""
     return torch._C.DisableTorchFunction()
+
+
+def without_dispatch_modes() -> Any:
+    """A context in which dispatch modes, ours among them, look away."""
+    return torch.utils._python_dispatch._disable_current_modes()
+
+
+_kept: list[Any] = []  # the torch._dynamo that knows
+
+
+def keep_from_compiler() -> None:
+    """Have torch.compile, where it is loaded, not try to compile what of ours runs inside of a compiled program."""
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None and hasattr(dynamo, "trace_rules") and dynamo not in _kept:
+        _kept.append(dynamo)
+        dynamo.trace_rules.add(__name__.partition(".")[0])
 
 
 def parameters_of(module: Any) -> dict[str, Any]:
@@ -349,3 +376,197 @@ def is_freed(node: Any) -> bool:
     except RuntimeError as error:
         return "a second time" in str(error)
     return False
+
+
+_DispatchMode: Any = torch.utils._python_dispatch.TorchDispatchMode
+
+
+class DispatchMode(_DispatchMode):
+    """A mode that sees each op; without the wrapper around each call that keeps torch.compile away, which loads it."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class Schema:
+    """What an op of the dispatcher says of itself.
+
+    Slots:
+        name: of the op, without namespace and overload, as "addmm" or "relu_".
+        names: of its arguments, in their order.
+        inputs: by position: whether an argument is a tensor, several, or a number that takes part like one.
+        written: the positions and names of the arguments that it writes.
+        views: whether it gives memory of an argument without writing.
+    """
+
+    __slots__ = ("inputs", "name", "names", "views", "written")
+
+    def __init__(self, op: Any) -> None:
+        schema = op._schema
+        self.name = schema.name.partition("::")[2]
+        self.names = [a.name for a in schema.arguments]
+        self.inputs = [
+            "Tensor" in str(a.type) or (str(a.type) in ("number", "Scalar") and a.name in NUMBERS)
+            for a in schema.arguments
+        ]
+        self.written = [
+            (i, a.name)
+            for i, a in enumerate(schema.arguments)
+            if a.alias_info is not None and a.alias_info.is_write
+        ]
+        given = any(r.alias_info is not None for r in schema.returns)
+        self.views = given and not self.written
+
+
+def name_of_op(op: Any) -> str:
+    """An op of the dispatcher with its overload, without its namespace: "sum.dim_IntList"."""
+    return f"{op._schema.name.partition('::')[2]}.{op._schema.overload_name or 'default'}"
+
+
+NUMBERS = ("self", "other", "exponent", "value")  # arguments that may be a plain number beside tensors
+
+
+def key_of_memory(tensor: Any) -> int:
+    """What tells the memory of a tensor, cheaply; 0 where it has none."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return 0
+
+
+def on_optimizer_step(before: Callable, after: Callable) -> list[Any]:
+    """Call a function before and after each step of any optimizer; returns handles.
+
+    Args:
+        before: called with the optimizer, its arguments and keywords.
+        after: called the same way.
+    """
+    optimizers = sys.modules[torch.optim.Optimizer.__module__]  # `torch.optim` hides its name
+    return [
+        optimizers.register_optimizer_step_pre_hook(before),
+        optimizers.register_optimizer_step_post_hook(after),
+    ]
+
+
+def put_below(mode: Any) -> None:
+    """Enter a function mode below all others, so that a block of the program's is left in the order it was entered.
+
+    Args:
+        mode: the mode.
+    """
+    others = _function_modes()
+    torch._C._push_on_torch_function_stack(mode)
+    for one in others:
+        torch._C._push_on_torch_function_stack(one)
+
+
+def take_out(mode: Any) -> None:
+    """Leave a function mode, wherever it stands; harmless where it was not entered.
+
+    Args:
+        mode: the mode.
+    """
+    for one in _function_modes():
+        if one is not mode:
+            torch._C._push_on_torch_function_stack(one)
+
+
+def _function_modes() -> list[Any]:
+    """Take all function modes off, the outermost first."""
+    count = torch._C._len_torch_function_stack()
+    return [torch._C._pop_torch_function_stack() for _ in range(count)][::-1]
+
+
+def version_of(tensor: Any) -> int:
+    """How often the memory of a tensor was written."""
+    return tensor._version
+
+
+class Written:
+    """The version of a tensor's memory, read when it is asked for.
+
+    Args:
+        tensor: the tensor.
+    """
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+    @property
+    def n(self) -> int:
+        """How often it was written."""
+        return self.tensor._version
+
+
+def on_loaders(begin: Callable, end: Callable) -> Callable[[], None]:
+    """Call a function as any DataLoader begins an epoch, and one as it is over; returns what ends that.
+
+    Args:
+        begin: called with the loader and its iterator.
+        end: called with the loader, or None for one that is gone.
+    """
+    loaders = torch.utils.data.dataloader
+    whole, part = loaders.DataLoader, loaders._BaseDataLoaderIter
+    real_iter, real_next = whole.__iter__, part.__next__
+    going: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+    def __iter__(self: Any) -> Any:
+        iterator = real_iter(self)
+        going[iterator] = weakref.ref(self)
+        begin(self, iterator)
+        return iterator
+
+    def __next__(self: Any) -> Any:
+        try:
+            return real_next(self)
+        except StopIteration:
+            loader = going.get(self)
+            end(None if loader is None else loader())
+            raise
+
+    whole.__iter__, part.__next__ = __iter__, __next__
+
+    def stop() -> None:
+        if whole.__iter__ is __iter__:
+            whole.__iter__ = real_iter
+        if part.__next__ is __next__:
+            part.__next__ = real_next
+
+    return stop
+
+
+def on_schedulers(stepped: Callable) -> Callable[[], None]:
+    """Call a function after each step of a learning rate scheduler; returns what ends that.
+
+    Args:
+        stepped: called with the scheduler.
+    """
+    base = torch.optim.lr_scheduler.LRScheduler
+    kinds, waiting = [], [base]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if "step" in vars(kind) and kind not in kinds:
+            kinds.append(kind)
+    real = [(kind, vars(kind)["step"]) for kind in kinds]
+
+    def wrapped(step: Any) -> Any:
+        @functools.wraps(step)
+        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+            out = step(self, *args, **kwargs)
+            stepped(self)
+            return out
+
+        return run
+
+    for kind, step in real:
+        kind.step = wrapped(step)
+
+    def stop() -> None:
+        for kind, step in real:
+            kind.step = step
+
+    return stop

@@ -143,6 +143,45 @@ class TorchSource:
 
         return check(node, forward.Forward(nodes, outputs) if nodes else None)
 
+    def placed(self, tensor: Any) -> tuple[Any, Any]:
+        """The values, which share memory with the tensor on the CPU, and the CPU."""
+        return values.placed(tensor)
+
+    def copied(self, tensor: Any) -> Any:
+        """A copy without history."""
+        with torch.no_grad():
+            return tensor.detach().clone()
+
+    def put_back(self, tensor: Any, kept: Any) -> None:
+        """Write what was copied."""
+        with torch.no_grad():
+            tensor.copy_(kept)
+
+    def chances(self, more: list) -> list[tuple[Any, Any]]:
+        """The states of torch's generators, and of those given."""
+        found: list[tuple[Any, Any]] = [(torch.set_rng_state, torch.get_rng_state())]
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            found.append((torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all()))
+        return found + [(g.set_state, g.get_state()) for g in {id(g): g for g in more}.values()]
+
+    def loop_listener(self, *parts: Any) -> Any:
+        """Listens to torch while a loop runs."""
+        from .watching import TorchLoopListener
+
+        return TorchLoopListener(*parts)
+
+    def recorder(self, title: str, names: Any) -> Any:
+        """Records what every op computes."""
+        from .recording import TorchRecord
+
+        return TorchRecord(title, names)
+
+    def tracer(self, **options: Any) -> Any:
+        """Records every op and finds bad values."""
+        from .tracing import TorchTrace
+
+        return TorchTrace(**options)
+
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""
         return values.array(x, text)

@@ -30,6 +30,9 @@ FOREIGN = {
     "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
 }
+_PLAIN = frozenset(
+    (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool, torch.float16)
+)
 LAYOUTS = {
     "sparse_coo": "sparse (coo)",
     "sparse_csr": "sparse (csr)",
@@ -68,6 +71,23 @@ def refused(t: Any) -> str | None:
             "its values, as in x.values()"
         )
     return None
+
+
+def placed(t: Any) -> tuple[np.ndarray, Any]:
+    """The values, sharing the tensor's memory where it is on the CPU, and the CPU.
+
+    Args:
+        t: the tensor.
+
+    Raises:
+        Unsupported: it has no values, and why.
+    """
+    if t.layout is torch.strided and t.device.type == "cpu" and t.dtype in _PLAIN:
+        try:
+            return t.detach().numpy(), CPU
+        except (RuntimeError, TypeError):  # conjugated, a subclass, without values
+            pass
+    return host(t), CPU
 
 
 def host(t: Any) -> np.ndarray:

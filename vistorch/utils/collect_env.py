@@ -12,7 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 __all__ = ["get_pretty_env_info", "main"]
 
-PACKAGES = "numpy ml_dtypes cloudpickle cupy-cuda13x cupy-cuda12x onednn-cpu-gomp ipykernel ipywidgets anywidget torch".split()
+PACKAGES = (
+    "numpy ml_dtypes cloudpickle cupy-cuda13x cupy-cuda12x onednn-cpu-gomp ipykernel ipywidgets anywidget torch"
+).split()
 
 
 def get_pretty_env_info() -> str:

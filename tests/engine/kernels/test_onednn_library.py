@@ -156,7 +156,8 @@ def test_lstm_layers_of_all_lengths_go_back_too():
     net = L.nn.LSTM(64, 64)
     for steps in range(20, 20 + primitives.RECENT + 5):
         x = L.ones(steps, 2, 64, requires_grad=True)
-        for _ in range(primitives.OFTEN):  # so that forward passes are made for every length, and backward passes not
+        # so often that forward passes are made for every length, and backward passes not
+        for _ in range(primitives.OFTEN):
             out = net(x)[0]
         out.sum().backward()
         assert x.grad.isfinite().all()

@@ -65,6 +65,7 @@ def save(recording: Any, path: Any) -> None:
         "format": FORMAT,
         "version": VERSION,
         "title": recording.title,
+        "source": recording.source,
         "ops": ops,
         "leaves": {name: ref(a) for name, a in recording.leaves.items()},
     }
@@ -73,8 +74,8 @@ def save(recording: Any, path: Any) -> None:
     write(path, "recording.json", head, [a.view(HALF.get(a.dtype.name, a.dtype)) for a in plain], 1)
 
 
-def load(path: Any) -> tuple[str, list[tuple], dict[str, np.ndarray]]:
-    """Read the title of a recording, the fields of its ops in their order, and the gradients of its leaves.
+def load(path: Any) -> tuple[str, list[tuple], dict[str, np.ndarray], str]:
+    """Read a recording's title, the fields of its ops in their order, the gradients of its leaves, and its source.
 
     Args:
         path: a file name, or an open binary file.
@@ -102,7 +103,7 @@ def _array(a: np.ndarray, name: Any) -> np.ndarray:
     return a
 
 
-def _parts(head: dict, arrays: list[np.ndarray]) -> tuple[str, list[tuple], dict[str, np.ndarray]]:
+def _parts(head: dict, arrays: list[np.ndarray]) -> tuple[str, list[tuple], dict[str, np.ndarray], str]:
     def get(i: Any) -> Any:
         return arrays[_whole(i, len(arrays))]
 
@@ -138,7 +139,8 @@ def _parts(head: dict, arrays: list[np.ndarray]) -> tuple[str, list[tuple], dict
         )
         outputs.append(len(ops[-1][3]))
     leaves = _typed(head["leaves"], dict)
-    return _typed(head["title"], str), ops, {k: get(v) for k, v in leaves.items()}
+    source = _typed(head.get("source", "vistorch"), str)
+    return _typed(head["title"], str), ops, {k: get(v) for k, v in leaves.items()}, source
 
 
 def _whole(i: Any, below: int) -> int:

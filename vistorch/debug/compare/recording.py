@@ -25,7 +25,7 @@ class Op:
     """One op. `ins` are ("row", op, output), ("array", array) or ("number", value); `sent` pairs (input, gradient).
 
     `consts` are its constants, None where they do not travel; `order` says when its backward ran; `called` is how code
-    names the module, `layer` its class and size.
+    names the module, `layer` its class and size; `again` stands in for an op that no row of the engine computes.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Op:
     order: int | None = None
     called: str = ""
     layer: str = ""
+    again: Any = field(default=None, repr=False, compare=False)  # runs it on other inputs; does not travel
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Recording:
     title: str
     ops: list[Op]
     leaves: dict[str, np.ndarray] = field(default_factory=dict)
+    source: str = "vistorch"  # the library that it ran on
 
     @property
     def nbytes(self) -> int:
@@ -118,8 +120,8 @@ class Recording:
             >>> compare(Recording.load(file), runs[1]).first["values"]
             ['2.718', '7.389']
         """
-        title, ops, leaves = files.load(path)
-        return Recording(title, [Op(*fields) for fields in ops], leaves)
+        title, ops, leaves, source = files.load(path)
+        return Recording(title, [Op(*fields) for fields in ops], leaves, source)
 
 
 class Record(Recorder):

@@ -33,6 +33,8 @@ def forward_again(op: Op, ins: list, like: list[np.ndarray]) -> list[np.ndarray]
         ins: the inputs.
         like: outputs of the same types and shapes.
     """
+    if op.again is not None:
+        return _as(op.again, ins, like)
     rule = TABLE.get(op.name)
     if rule is None or op.consts is None or len(ins) != len(rule.inputs):
         return None
@@ -48,8 +50,22 @@ def forward_again(op: Op, ins: list, like: list[np.ndarray]) -> list[np.ndarray]
     return [np.asarray(d).astype(a.dtype) for d, a in zip(found, like, strict=False)]
 
 
+def _as(again: Any, ins: list, like: list[np.ndarray]) -> list[np.ndarray] | None:
+    """What another library computes, in the types of the reference."""
+    try:
+        found = again(ins)
+    except Exception:  # inputs that do not fit
+        return None
+    return None if found is None else [d.astype(a.dtype) for d, a in zip(found, like, strict=False)]
+
+
 def backward_again(op: Op, ins: list, outs: list, given: list) -> dict[int, np.ndarray] | None:
     """What an op sends back, by input, from other inputs and gradients; None if it cannot be run again."""
+    if op.again is not None:
+        try:
+            return op.again.backward(ins, given) if given else None
+        except Exception:  # inputs that do not fit
+            return None
     rule = TABLE.get(op.name)
     if rule is None or op.consts is None or len(ins) != len(rule.inputs) or not given:
         return None

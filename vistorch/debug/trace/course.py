@@ -61,7 +61,16 @@ class Course:
         """A pass begins with this tensor; only one number is a loss."""
         d = loss._data
         if d.size == 1 and d.dtype.kind == "f":
-            self.losses.setdefault(place, deque(maxlen=KEPT)).append(abs(float(plain(host(d)).reshape(()))))
+            self.add(place, float(plain(host(d)).reshape(())))
+
+    def add(self, place: Any, loss: float) -> None:
+        """A pass begins with this loss.
+
+        Args:
+            place: the line that began it.
+            loss: what it was.
+        """
+        self.losses.setdefault(place, deque(maxlen=KEPT)).append(abs(loss))
 
     def growth(self) -> Growth | None:
         """The largest growth of the loss of a line; None where no loss is far beyond what was usual for it."""

@@ -24,21 +24,16 @@ from ...engine.core.tensor import Tensor
 from ..graph.failed_forward import capture_last
 from ..graph.linked import linked
 from ..graph.record import GraphRecord
-from ..line_lookup import segment_of
 from ..numbers import host, plain
 from ..steps.forward import Forward
-from ..steps.numbers import numbers_of
-from ..steps.words import index, number, shape
-from .bad_value import BadValue, bad_mask, counts, largest, matching, places, table
+from ..steps.words import shape
+from .bad_value import BadValue, counts
 from .course import Course, Growth
-from .names import entry, inputs_of
+from .facts import backward_facts, forward_facts
 from .record import TraceRecord
 from .recorder import Recorder, Row
 
 ORIGINS = 20  # of so many the values around are kept
-WHOLE = frozenset(
-    ("bmm", "convolution", "dot", "logsumexp", "mm", "mv")
-)  # beside reductions: no entry explains one
 
 
 class Trace(Recorder):
@@ -190,39 +185,12 @@ class Trace(Recorder):
             self.origins += 1
         if self.origins > ORIGINS:
             return
-        out = next(t._data for t in outs if bad_mask(t._data, self.bound).any())
-        at, which = places(out, self.bound)
-        first = tuple(int(i) for i in at[0])
-        facts = BadValue(at, which, int(bad_mask(out, self.bound).sum()), int(out.size))
-        names = inputs_of(segment_of(row.place), getattr(row.rule, "inputs", ()), len(ins), row.name)
-        parts = []
-        entries = not _reduces(row.rule, ins, out)
-        for name, t in zip(names, ins, strict=False):
-            if not isinstance(t, Tensor):
-                parts.append(
-                    f"{name} = {number(t)}"
-                    if isinstance(t, (int, float, complex)) and name != str(t)
-                    else str(name)
-                )
-                continue
-            d = t._data
-            place = matching(first, out.shape, d.shape) if entries else None
-            where = place if place is not None else largest(d)
-            facts.inputs.append(table(name, d, where, self.bound))
-            if not d.size:
-                parts.append(f"{name} ({shape(d.shape)}, empty)")
-                continue
-            value = number(plain(host(d))[where].item())
-            if place is None:
-                parts.append(f"{name} ({shape(d.shape)}, largest {value} at {index(where)})")
-            else:
-                parts.append(f"{entry(name, index(where) if where else '')} = {value}")
-        facts.outputs.append(table(row.name, out, first, self.bound))
-        result = number(plain(host(out))[first].item())
-        facts.how = (
-            f"{row.name} of {' and '.join(parts)} gives {result}" if parts else f"{row.name} gives {result}"
+        row.facts = forward_facts(
+            row,
+            [t._data if isinstance(t, Tensor) else t for t in ins],
+            [t._data for t in outs],
+            self.bound,
         )
-        row.facts = facts
 
     def _stop_course(self) -> None:
         """Something is bad: what the losses did before is what counts."""
@@ -282,47 +250,11 @@ class Trace(Recorder):
                 row.back_facts = self._back_facts(row, n, g, *sent[worst])
 
     def _back_facts(self, row: Row, n: Any, g: Any, e: Any, d: Any) -> BadValue:
-        at, which = places(d, self.bound)
-        first = tuple(int(i) for i in at[0])
-        facts = BadValue(at, which, int(bad_mask(d, self.bound).sum()), int(d.size))
-        names = inputs_of(segment_of(row.place), getattr(n.rule, "inputs", ()), len(n.edges), row.name)
-        i = self._input_of(n, e)
         some = [x for x in (g if g.__class__ is list else [g]) if x is not None]
-        for x in some:
-            facts.inputs.append(self._around("incoming gradient", x, first, d.shape))
-        how = ""
-        if n.rule is not None:
-            known = Forward([n]).known(n, g)
-            assert known is not None
-            for name, value in (*known.inputs.items(), *known.outputs.items()):
-                called = names[n.rule.inputs.index(name)] if name in n.rule.inputs else "its output"
-                if hasattr(value, "shape"):
-                    facts.inputs.append(self._around(called, value, first, d.shape))
-            names_of = n.rule.inputs
-            numbers = numbers_of(known, names_of[i], d) if i < len(names_of) else None
-            if numbers is not None:
-                how = numbers.text.split(": ", 1)[-1]
-        facts.outputs.append(
-            table(f"gradient of {names[i]}" if i < len(names) else "gradient", d, first, self.bound)
+        known = None if n.rule is None else Forward([n]).known(n, g)
+        return backward_facts(
+            row, getattr(n.rule, "inputs", ()), len(n.edges), some, known, self._input_of(n, e), d, self.bound
         )
-        if not how:
-            result = number(plain(host(d))[first].item())
-            value = next(
-                (
-                    number(plain(host(x))[m].item())
-                    for x in some
-                    if (m := matching(first, d.shape, x.shape)) is not None
-                ),
-                "",
-            )
-            how = f"a gradient of {value} becomes {result}" if value else f"it gives {result}"
-        facts.how = how
-        return facts
-
-    def _around(self, name: str, x: Any, at: tuple, to: tuple) -> Any:
-        x = getattr(x, "_data", x)
-        place = matching(at, to, x.shape)
-        return table(name, x, place if place is not None else largest(x), self.bound)
 
 
 def _not_finite(value: Any) -> bool:
@@ -331,10 +263,3 @@ def _not_finite(value: Any) -> bool:
     if isinstance(value, complex):
         return not (math.isfinite(value.real) and math.isfinite(value.imag))
     return isinstance(value, float) and not math.isfinite(value)
-
-
-def _reduces(rule: Any, ins: tuple, out: Any) -> bool:
-    """Whether one entry of the output follows from many of an input."""
-    if getattr(rule, "name", "") in WHOLE:
-        return True
-    return any(isinstance(t, Tensor) and t._data.size > out.size for t in ins)

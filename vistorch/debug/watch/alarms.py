@@ -313,8 +313,9 @@ class Alarms:
         bad = self.probe.not_finite() if step else []
         if bad:
             p = dict(self.probe.model.named_parameters())[bad[0]]
-            with p._place:
-                kind = kind_in(p._data)
+            d, place = self.probe.source.placed(p)
+            with place:
+                kind = kind_in(d)
             self._raise("weight", kind, step, self.progress.epoch, bad[0])
         if self.raised:
             self.act()

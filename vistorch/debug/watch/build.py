@@ -147,7 +147,7 @@ def memory_of(place: Any) -> list[int] | None:
 def _head(run: Source) -> dict[str, Any]:
     progress, pace, model, alarms = run.progress, run.pace, run.probe.model, run.alarms
     parameters = [] if model is None else list(model.parameters())
-    place = parameters[0]._place if parameters else CPU
+    place = run.probe.source.placed(parameters[0])[1] if parameters else CPU
     tally, lr, final = run.tally(), run.metrics.lr, run.budget.final
     rates = None if lr is None else lr.mean()
     return {

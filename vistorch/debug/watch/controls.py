@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from ...engine.core.tensor import Tensor
+from ..source import has, lacking
 from .alarms import Alarms
 from .budget import Budget
 from .changes import Changes
@@ -70,6 +70,8 @@ class Controls:
             return "It is paused."
         if word == "stepper" and self.stepper is None:
             return "Nothing here shows a stepper."
+        if word == "stepper" and not has(self.probe.source, "step in"):
+            return f"In a running loop, {lacking(self.probe.source, 'step in')}; type %vt step loss in its own cell."
         if word == "autopause" and self.alarms.ask is None:
             return "Nothing here answers while the loop is held."
         return ""
@@ -190,7 +192,7 @@ class Controls:
         for i, group in enumerate(groups):
             if only is None or only == i:
                 old = group["lr"]
-                if isinstance(old, Tensor):
+                if hasattr(old, "fill_"):  # a tensor
                     old.fill_(value)
                 else:
                     group["lr"] = value

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..source import source_of
 from .transfer import Ticket, Transfer
 
 MOST = 64  # filters that are shown
@@ -54,13 +55,18 @@ class Filters:
     def look(self, step: int, transfer: Transfer) -> None:
         """Copy the weights and their gradients, before the optimizer changes them."""
         p = dict(self.choices).get(self.chosen)
-        if p is None or p._data.ndim != 4:
+        source = source_of(p)
+        if p is None or source is None:
             return
-        deep = p._data.shape[1] if p._data.shape[1] <= 4 else min(DEEP, p._data.shape[1])
-        with p._place:
-            self.weight = transfer.put(p._data[:MOST, :deep].copy(), p._place)
-            g = p._grad
-            self.gradient = None if g is None else transfer.put(g._data[:MOST, :deep].copy(), p._place)
+        d, place = source.placed(p)
+        if d.ndim != 4:
+            return
+        deep = d.shape[1] if d.shape[1] <= 4 else min(DEEP, d.shape[1])
+        with place:
+            self.weight = transfer.put(d[:MOST, :deep].copy(), place)
+            g = source.gradient(p)
+            slope = None if g is None else source.placed(g)[0]
+            self.gradient = None if slope is None else transfer.put(slope[:MOST, :deep].copy(), place)
         self.step = step
 
     def arrive(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from ..numbers import host, norm_of, plain
+from ..source import source_of
 from ..steps.words import count, number, shape
 from ..wire_types import Finite
 from .advice import CURES, bounds_of
@@ -163,14 +164,15 @@ def _row(name: str, p: Any) -> Row:
         "state": "no gradient" if p.requires_grad else "frozen",
         "cure": "",
     }
-    g = p._grad
+    source = source_of(p)
+    g = None if source is None else source.gradient(p)
     if g is None:
         return row
-    d = plain(host(g._data))
+    d = plain(host(g))
     with np.errstate(all="ignore"):
         sizes = np.abs(d)
         fine = np.isfinite(sizes)
-        norm, weight = norm_of(d), norm_of(plain(host(p._data)))
+        norm, weight = norm_of(d), norm_of(plain(host(p)))
         bad = int(fine.size - fine.sum())
         kept = sizes[fine] if bad else sizes
         row["norm"], row["weight"], row["bad"] = norm, weight, bad

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...engine.memory.placement import CPU
 from ..numbers import norm_of
+from ..source import Source, Unsupported, own, source_of
 from .transfer import Ticket, Transfer
 
 MOST = 256  # parameters that are looked at
@@ -26,6 +27,7 @@ class LayerSizes:
 
     def __init__(self, model: Any) -> None:
         self.parameters = [(n, p) for n, p in model.named_parameters() if p.requires_grad][:MOST]
+        self.source: Source = source_of([p for _, p in self.parameters]) or own()
         self.names = [n for n, _ in self.parameters]
         self.layers = list(dict.fromkeys(owner_of(n) for n in self.names))
         kinds = {path: type(m).__name__ for path, m in model.named_modules()}
@@ -35,26 +37,31 @@ class LayerSizes:
 
     def norms(self, transfer: Transfer) -> list:
         """The norm of each gradient now, as numbers or tickets; None where there is none."""
-        return [None if p._grad is None else _norm(p._grad, transfer) for _, p in self.parameters]
+        source = self.source
+        return [
+            None if (g := source.gradient(p)) is None else _norm(source, g, transfer)
+            for _, p in self.parameters
+        ]
 
     def keep(self) -> None:
         """Copy the weights before a step."""
         self.before = []
         for _, p in self.parameters:
-            with p._place:
-                self.before.append(p._data.copy())
+            d, place = self.source.placed(p)
+            with place:
+                self.before.append(d.copy())
 
     def ratios(self, transfer: Transfer) -> list:
         """By parameter, the norms of what the step added and of the weights, as numbers or tickets."""
         before, self.before = self.before or [], None
         out = []
         for (_, p), old in zip(self.parameters, before, strict=False):
-            d = p._data
+            d, place = self.source.placed(p)
             if d.shape != old.shape:
                 out.append((np.nan, np.nan))
                 continue
-            with p._place, np.errstate(all="ignore"):  # inf less inf is for the alarm, not for a warning
-                out.append((_size(d - old, p._place, transfer), _size(old, p._place, transfer)))
+            with place, np.errstate(all="ignore"):  # inf less inf is for the alarm, not for a warning
+                out.append((_size(d - old, place, transfer), _size(old, place, transfer)))
         return out
 
     def by_layer(self, pairs: list[tuple[float, float]]) -> np.ndarray:
@@ -70,9 +77,12 @@ class LayerSizes:
         return ratios
 
 
-def _norm(g: Any, transfer: Transfer) -> float | Ticket | None:
-    d = getattr(g, "_data", None)
-    return None if d is None else _size(d, g._place, transfer)
+def _norm(source: Source, g: Any, transfer: Transfer) -> float | Ticket | None:
+    try:
+        d, place = source.placed(g)
+    except (AttributeError, Unsupported):  # it has no dense values
+        return None
+    return _size(d, place, transfer)
 
 
 def _size(d: Any, place: Any, transfer: Transfer) -> float | Ticket:

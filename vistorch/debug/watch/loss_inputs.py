@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...engine.core.graph import FREED, Leaf, Out
-from ...engine.core.tensor import Tensor
 from ...engine.memory.placement import CPU
+from ..source import source_of
 
 NEAR = 64  # a loss is among the newest nodes of a pass
 CLASSES, LOGITS, CHANCES, VALUES = "classes", "logits", "chances", "values"
@@ -336,13 +336,12 @@ def observed(outputs: Any, labels: Any) -> LossInputs:
         outputs: scores, (N, classes), as a tensor or an array.
         labels: class numbers, (N,).
     """
-    scores, place = (
-        (outputs._data, outputs._place) if isinstance(outputs, Tensor) else (np.asarray(outputs), CPU)
-    )
-    if isinstance(labels, Tensor):
-        target = labels._data
-        if labels._place is not place:
-            raise ValueError(f"outputs are on {place.name}, labels on {labels._place.name}")
+    source, other = (None if isinstance(x, (list, tuple)) else source_of(x) for x in (outputs, labels))
+    scores, place = (np.asarray(outputs), CPU) if source is None else source.placed(outputs)
+    if other is not None:
+        target, where = other.placed(labels)
+        if where is not place:
+            raise ValueError(f"outputs are on {place.name}, labels on {where.name}")
     else:
         with place:
             target = place.xp.asarray(labels)

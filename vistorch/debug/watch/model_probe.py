@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..numbers import finite
+from ..source import Source, has, own, source_of
 from .cuts import Cuts
 from .filters import Filters
 from .layers import LayerSizes
@@ -23,6 +24,7 @@ class ModelProbe:
 
     def __init__(self) -> None:
         self.model: Any = None
+        self.source: Source = own()
         self.sizes: LayerSizes | None = None
         self.filters: Filters | None = None
         self.parameter_ids: set[int] = set()
@@ -40,13 +42,14 @@ class ModelProbe:
             model: a module, `Parts`, or a `Plain` list of tensors.
         """
         self.model = model
+        self.source = source_of(model) or source_of(list(model.parameters())) or own()
         self.sizes, self.filters = LayerSizes(model), Filters(model)
         self.parameter_ids = {id(p) for p in model.parameters()}
         self.layer_paths = {}
         for path, m in model.named_modules():
-            own = [p for p in m._parameters.values() if p is not None]
-            if own:
-                self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in own))
+            held = [p for p in m._parameters.values() if p is not None]
+            if held:
+                self.layer_paths[id(m)] = path, has_channels(m, max(p.ndim for p in held))
 
     def find(self, tensors: list) -> tuple[Any, list]:
         """What was called and holds what an optimizer changes: a module, or several; without one, the tensors.
@@ -75,6 +78,8 @@ class ModelProbe:
     def look_for_cuts(self, metrics: Metrics) -> None:
         """Follow, in one of the next steps, where history ends before a layer that never got a gradient."""
         reached = metrics.reached
+        if not has(self.source, "cuts"):
+            return
         if self.cuts is None and self.sizes is not None and reached is not None:
             if metrics.looks > 1 and not reached.all():
                 self.cuts = Cuts(self.sizes, reached)
@@ -87,8 +92,9 @@ class ModelProbe:
         """The names of the parameters that are not finite."""
         out = []
         for name, p in () if self.model is None else self.model.named_parameters():
-            with p._place:
-                if not finite(p._data):
+            d, place = self.source.placed(p)
+            with place:
+                if not finite(d):
                     out.append(name)
         return out
 

@@ -26,7 +26,7 @@ from .controls import Controls
 from .failure import describe
 from .health import layers_of
 from .history import History
-from .listener import LoopListener
+from .listeners import Listeners
 from .loaders import Loaders
 from .log import Log
 from .loop import Loop
@@ -209,9 +209,8 @@ class Run:
         )
         if model is not None:
             self.loop.model_found(model)
-        self.listener = LoopListener(
-            self.loop, self.progress, self.probe, self.optimizers, self.loaders, self.pending, self.budget
-        )
+        parts = self.loop, self.progress, self.probe, self.optimizers, self.loaders, self.pending, self.budget
+        self.listeners = Listeners((model, optimizer), lambda source: source.loop_listener(*parts))
         self._notify: Callable[[Run], Any] | None = None
         self.notify = notify
 
@@ -223,7 +222,7 @@ class Run:
         self._claim(self.probe.model)
         self.opened = True
         self.budget.began = perf_counter()
-        self.listener.__enter__()
+        self.listeners.start()
         self.progress.open = True
         _open.add(self)
         return self
@@ -288,7 +287,7 @@ class Run:
             return
         self._shut()
         try:
-            self.listener.close()
+            self.listeners.close()
             self.probe.release()
             self.refresher.refresh(show=False)
             self.refresher.refresh(show=False)  # what was asked of a device in the first
@@ -302,7 +301,7 @@ class Run:
             self.pending.batches.clear()
         if self.metrics.epoch is not None and status == "finished":
             self.metrics.end_epoch(self.step)
-        if not self.step and (why := self.listener.why_none()):
+        if not self.step and (why := self.listeners.why_none()):
             progress.says.append(why)
         self.budget.close()
         progress.set(
@@ -325,13 +324,18 @@ class Run:
         self.progress.says.append(say)
         if self.open:
             self._shut()
-            self.listener.close()
+            self.listeners.close()
             self.progress.set("finished", say)
             self.changes.touch("head")
             self.refresher.show_now()
 
     def _stop(self) -> NoReturn:
         raise StopTraining(self)
+
+    @property
+    def listener(self) -> Any:
+        """The one that follows the loop, as far as that is known."""
+        return self.listeners.main
 
     # ---- where it is -------------------------------------------------------------------------------------------
     @property
@@ -556,7 +560,7 @@ class Run:
             >>> run.accuracy()["seen"].tolist(), run.accuracy()["right"].tolist()
             ([1, 2, 0], [1, 1, 0])
         """
-        self.listener.observe(observed(outputs, labels))
+        self.listeners.observe(observed(outputs, labels))
 
     # ---- numbers -----------------------------------------------------------------------------------------------
     def tally(self, of: str = "window") -> ClassCounts | None:

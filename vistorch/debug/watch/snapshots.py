@@ -13,24 +13,29 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.base.modes import set_grad_enabled
-from ...engine.core.tensor import Tensor
-from ...engine.random import generators
 from ..numbers import finite
+from ..source import Source, own, source_of
 
 BUDGET = 256 * 2**20
 
 
 def cloned(value: Any) -> Any:
     """A deep copy in which tensors are copied as tensors, without history."""
-    if isinstance(value, Tensor):
-        with set_grad_enabled(False):
-            return value.detach().clone()
+    if (source := _source_of(value)) is not None:
+        return source.copied(value)
     if isinstance(value, dict):
         return type(value)((k, cloned(v)) for k, v in value.items()) if type(value) is dict else _other(value)
     if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
         return type(value)(cloned(v) for v in value)
     return value if isinstance(value, (int, float, str, bool, type(None))) else _other(value)
+
+
+def _source_of(value: Any) -> Source | None:
+    """The source of a tensor; None for all else."""
+    if isinstance(value, (dict, list, tuple)):
+        return None
+    source = source_of(value)
+    return source if source is not None and source.is_tensor(value) else None
 
 
 def _other(value: Any) -> Any:
@@ -41,35 +46,35 @@ def _other(value: Any) -> Any:
 
 
 def _size(value: Any) -> int:
-    if isinstance(value, Tensor):
-        return value._data.nbytes
+    if (source := _source_of(value)) is not None:
+        return source.placed(value)[0].nbytes
     if isinstance(value, dict):
         return sum(map(_size, value.values()))
     return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
 
 
 def _finite(value: Any) -> bool:
-    if isinstance(value, Tensor):
-        with value._place:
-            return finite(value._data)
+    if (source := _source_of(value)) is not None:
+        d, place = source.placed(value)
+        with place:
+            return finite(d)
     if isinstance(value, dict):
         return all(map(_finite, value.values()))
     return all(map(_finite, value)) if isinstance(value, (list, tuple)) else True
 
 
 class Chance:
-    """The states of all generators a loop may draw from: vistorch's, those given, Python's and numpy's."""
+    """The states of all generators a loop may draw from: the library's, those given, Python's and numpy's."""
 
-    def __init__(self, more: list) -> None:
-        own = [generators.default_generator, *generators._of_devices.values(), *more]
-        self.states = [(g, g.get_state()) for g in {id(g): g for g in own}.values()]
+    def __init__(self, source: Source, more: list) -> None:
+        self.states = source.chances(more)
         self.python = random.getstate()
         self.numpy = np.random.get_state(legacy=False)
 
     def restore(self) -> None:
         """Set them all back."""
-        for g, state in self.states:
-            g.set_state(state)
+        for set_state, state in self.states:
+            set_state(state)
         random.setstate(self.python)
         np.random.set_state(self.numpy)
 
@@ -81,11 +86,12 @@ class Snapshot:
         self, step: int, model: Any, optimizers: list, schedulers: list, more: list, metrics: Any, asked: bool
     ) -> None:
         self.step, self.asked, self.metrics = step, asked, metrics
+        self.source = source_of(model) or source_of(list(model.parameters())) or own()
         self.tensors = [(t, cloned(t)) for t in (*model.parameters(), *model.buffers())]
         self.training = [(m, m.training) for m in model.modules()]
         self.optimizers = [(o, cloned(o.state_dict())) for o in optimizers]
         self.schedulers = [(s, cloned(s.state_dict())) for s in schedulers]
-        self.chance = Chance(more)
+        self.chance = Chance(self.source, more)
         self.nbytes = (
             sum(_size(c) for _, c in self.tensors)
             + sum(_size(state["state"]) for _, state in self.optimizers)
@@ -102,7 +108,7 @@ class Snapshot:
     def why_not(self) -> str:
         """Why it cannot be put back; "" where it can."""
         for t, kept in self.tensors:
-            if t.shape != kept.shape or t.dtype != kept.dtype or t._place is not kept._place:
+            if t.shape != kept.shape or t.dtype != kept.dtype or t.device != kept.device:
                 return (
                     f"the model has changed since step {self.step}: a tensor of shape {tuple(kept.shape)} is now "
                     f"{tuple(t.shape)}, {t.dtype} on {t.device}"
@@ -113,9 +119,8 @@ class Snapshot:
         """Put everything back; refused as a whole where something does not fit any more."""
         if why := self.why_not():
             raise RuntimeError(why)
-        with set_grad_enabled(False):
-            for t, kept in self.tensors:
-                t.copy_(kept)
+        for t, kept in self.tensors:
+            self.source.put_back(t, kept)
         for m, training in self.training:
             m.training = training
         for optimizer, state in self.optimizers:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.events import Listener
-from ...engine.core.tensor import Tensor
+from ..source import Source, own
 from .transfer import Transfer
 
 WINDOW = 1024
@@ -45,10 +45,13 @@ class Looking(Listener):
     Args:
         paths: the path of each module with parameters and whether its units are channels, by its id.
         transfer: brings the sums.
+        source: whose tensors there are; the engine's if not given.
     """
 
-    def __init__(self, paths: dict[int, tuple[str, bool]], transfer: Transfer) -> None:
-        self.paths, self.transfer = paths, transfer
+    def __init__(
+        self, paths: dict[int, tuple[str, bool]], transfer: Transfer, source: Source | None = None
+    ) -> None:
+        self.paths, self.transfer, self.source = paths, transfer, source or own()
         self.thread = threading.get_ident()
         self.origin: dict[int, tuple] = {}  # by tensor: (it, path, whether its units are channels)
         self.found: dict[str, tuple] = {}  # by path: (kind, samples, values a unit, ticket)
@@ -59,7 +62,7 @@ class Looking(Listener):
         if name != "forward_end" or threading.get_ident() != self.thread:
             return
         known = self.paths.get(id(subject))
-        if known is not None and isinstance(details[0], Tensor):
+        if known is not None and self.source.is_tensor(details[0]):
             self.origin[id(details[0])] = details[0], *known
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
@@ -86,7 +89,7 @@ class Looking(Listener):
                 self.origin[id(o)] = o, path, channels
 
     def _look(self, name: str, path: str, channels: bool, out: Any) -> None:
-        d, place = out._data, out._place
+        d, place = self.source.placed(out)
         if d.ndim < 2 or not d.size:
             return
         axis = 1 if channels and d.ndim > 2 else d.ndim - 1

@@ -8,6 +8,7 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
+from ...debug.source import Unsupported, active
 from .._frame.command import EXPRESSION, PATH, Asked, Command, Parser
 from .._frame.finding import find
 from .._frame.note import Note
@@ -30,23 +31,31 @@ class Recorded:
     """
 
     def __init__(self, name: str, save: Any, namespace: dict[str, Any]) -> None:
-        from ...debug.compare import Record, Recording
+        from ...debug.compare import Recording
 
-        self.save = save
+        self.save, self.name, self.namespace = save, name, namespace
         self.recording = Recording(name, [])
-        self._record = Record(name, names=lambda leaf: find(leaf, namespace)[0])
+        self._records: list[Any] = []
 
     def __enter__(self) -> Any:
-        """Begin to record."""
-        self._record.__enter__()
+        """Begin to record: what runs shows whose it is, so every source that is in use is recorded."""
+        for source in active():
+            try:
+                made = source.recorder(self.name, lambda leaf: find(leaf, self.namespace)[0])
+                made.__enter__()
+            except Unsupported:
+                continue
+            self._records.append(made)
         return self.recording
 
     def __exit__(self, *exc: Any) -> None:
         """End; what ran before an exception is kept."""
-        self._record.__exit__(*exc)
-        made = self._record.recording()
+        for one in reversed(self._records):
+            one.__exit__(*exc)
+        made = max(self._records, key=lambda one: len(one.rows)).recording()  # of what ran most
         self.recording.ops, self.recording.leaves = made.ops, made.leaves
-        del self._record  # and with it what still listens to tensors
+        self.recording.source = made.source
+        self._records.clear()  # and with it what still listens to tensors
         if self.save is not None:
             _save(self.recording, self.save)
 

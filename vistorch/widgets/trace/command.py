@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ...debug.source import Unsupported, active, real_torch
 from .._frame.command import Asked, Command, Parser
 from .._frame.finding import find
 from .._frame.run_cell import finish, run
@@ -23,20 +24,60 @@ class Tracing:
     """
 
     def __init__(self, bound: float | None, namespace: dict[str, Any]) -> None:
-        from ...debug.trace import Trace
-
-        self._trace = Trace(bound=bound, names=lambda leaf: find(leaf, namespace)[0], namespace=namespace)
+        self._bound, self._namespace = bound, namespace
+        self._traces: list[tuple[Any, Any]] = []  # (source, what records it)
+        self._says: list[str] = []
         self._display: Any = None
 
     def __enter__(self) -> Tracing:
-        """Begin to record."""
-        self._display = None
-        self._trace.__enter__()
+        """Begin to record: what runs shows whose it is, so every source that is in use is recorded."""
+        self._display, self._traces, self._says = None, [], []
+        self._torch_was_there = real_torch() is not None
+        for source in active():
+            try:
+                made = source.tracer(
+                    bound=self._bound,
+                    names=lambda leaf: find(leaf, self._namespace)[0],
+                    namespace=self._namespace,
+                )
+                made.__enter__()
+            except Unsupported as why:
+                self._says.append(str(why))
+            else:
+                self._traces.append((source, made))
         return self
 
     def __exit__(self, *exc: Any) -> None:
         """End; an exception goes on its way, and what ran before it can be looked at."""
-        self._trace.__exit__(*exc)
+        for _, made in reversed(self._traces):
+            made.__exit__(*exc)
+        if not self._torch_was_there and real_torch() is not None:
+            self._says.append(
+                "PyTorch was imported while this ran, too late to be seen: run it again to trace what runs on it"
+            )
+
+    def _failed(self, error: BaseException | None) -> None:
+        """Note the exception that ended a cell."""
+        for _, made in self._traces:
+            made.failed(error)
+
+    def _ran(self) -> bool:
+        """Whether any op ran."""
+        return any(made.rows or made.back_order for _, made in self._traces)
+
+    def _found(self) -> Any:
+        """The record of the source that something bad was found in, else of the one that ran most."""
+        records = [(source, made.record()) for source, made in self._traces if made.rows or made.back_order]
+        if not records:
+            records = [(source, made.record()) for source, made in self._traces[:1]]
+        records.sort(key=lambda pair: (pair[1].first is None, -pair[1].forward - pair[1].backward))
+        record = records[0][1]
+        for source, other in records[1:]:
+            record.says.append(
+                f"On {source.chip}, in the same run: {other.sentence[:1].lower()}{other.sentence[1:]}"
+            )
+        record.says += self._says
+        return record
 
     @property
     def display(self) -> Any:
@@ -44,7 +85,7 @@ class Tracing:
         from .._frame.display import Display
 
         if self._display is None:
-            self._display = Display(self._trace.record(), NAME)
+            self._display = Display(self._found(), NAME)
         return self._display
 
     @property
@@ -85,8 +126,8 @@ def _cell(cell: str, asked: Asked, *, bound: float | None = None) -> Any:
     tracing = Tracing(_positive(bound), asked.namespace if asked.shell is None else asked.shell.user_ns)
     with tracing:
         error = run(cell, asked.shell, "%%vt trace")
-    tracing._trace.failed(error)
-    nothing = error is not None and not tracing._trace.rows
+    tracing._failed(error)
+    nothing = error is not None and not tracing._ran()
     return finish(None if nothing else tracing.display, error, asked.shell)
 
 

@@ -173,9 +173,9 @@ def test_formulas_are_those_of_our_rows():
     ]
     engine = named("vistorch").nodes
     for theirs, mine in pairs:
-        told = {f.input: f.latex for f in NODES.formulas(theirs.grad_fn)}
+        shown = {f.input: f.latex for f in NODES.formulas(theirs.grad_fn)}
         wanted = {f.input: f.latex for f in engine.formulas(mine.grad_fn)}
-        assert {name: wanted.get(name) for name in told} == told, theirs.grad_fn
+        assert {name: wanted.get(name) for name in shown} == shown, theirs.grad_fn
 
 
 def test_the_inputs_of_a_node_have_names_as_many_as_its_gradients():

@@ -21,7 +21,7 @@ def leaf(*shape):
     return torch.randn(*shape, requires_grad=True)
 
 
-def test_no_other_file_of_the_room_touches_a_private_name_of_torch():
+def test_no_other_file_of_the_package_touches_a_private_name_of_torch():
     own = re.compile(r"^(_[a-z]\w*)$")
     for path in ROOM.glob("*.py"):
         if path.name == "private.py":

@@ -49,7 +49,7 @@ def tracer(**options):
 
 
 @pytest.mark.parametrize("case", SAME)
-def test_both_libraries_are_told_the_same_of_the_same_program(case):
+def test_both_libraries_get_the_same_report_of_the_same_program(case):
     source = SAME[case]
     ours, theirs = found(vistorch, Trace, source), found(torch, tracer, source)
     what = lambda record: (  # noqa: E731

@@ -207,11 +207,11 @@ def test_a_large_tensor_gives_exact_values_of_a_part(dtype):
     made = make(t, Wish("t"))
     assert made.record.items[0].pooled
     tiles = Tiles(Display(made.record, "t").state()["items"], made.sources)
-    told, (raw,) = tiles.answer(
+    header, (raw,) = tiles.answer(
         {"id": 1, "item": 0, "layer": 0, "start": [5, 6], "stop": [8, 10], "block": [1, 1]}
     )
     want = t.detach()[5:8, 6:10].abs() if dtype == "complex64" else t.detach()[5:8, 6:10].float()
-    got = np.frombuffer(raw, np.float32).reshape(told["values"]["shape"])
+    got = np.frombuffer(raw, np.float32).reshape(header["values"]["shape"])
     assert np.allclose(got, want.numpy(), rtol=1e-6)
 
 

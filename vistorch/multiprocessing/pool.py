@@ -16,7 +16,7 @@ _LOCKED = 2  # seconds after which a worker that holds the lock of the tasks is 
 
 
 def _begin(processes: int, initializer: Any, *initargs: Any) -> None:
-    """What each process of a pool does first: take its part of the cores, and what it was told to."""
+    """What each process of a pool does first: take its part of the cores, and what it was asked to."""
     among(processes)
     if initializer is not None:
         initializer(*initargs)

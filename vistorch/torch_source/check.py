@@ -222,8 +222,8 @@ class _Subject:
             plain = {name for name, value in self.kept.items() if not isinstance(value, torch.Tensor)}
             alike = self.rule.name == rows.called(self.node.name())
             form = ("_sizes", "_strides", "_layout")
-            told = {name for name in plain if not name.endswith(form)} - self.sent
-            return alike and not self.rule.consts and not told
+            unsent = {name for name in plain if not name.endswith(form)} - self.sent
+            return alike and not self.rule.consts and not unsent
         try:
             ours = self.forward(self.inputs)[0]
         except _Unknown:

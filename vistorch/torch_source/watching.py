@@ -34,7 +34,6 @@ class TorchLoopListener(LoopFollower):
     def __init__(self, *parts: Any) -> None:
         ready()
         super().__init__(*parts)
-        self.called = self.root is not None
         self.ops = TorchOps(self)
         self.made: int | None = None  # the number of the node that made the root's output
         self.closing: Any = (
@@ -60,17 +59,15 @@ class TorchLoopListener(LoopFollower):
         return self
 
     def root_found(self) -> None:
-        """The module whose calls count is known: hooks stand at it and its parts, and at no other."""
+        """The modules whose calls count are known: hooks stand at them, and at no other."""
         for handle in self._at_root:
             handle.remove()
         begin, end = _RootHook(self._root_forward), _RootHook(self._root_forward_end)
         self._at_root = [
             self.root.register_forward_pre_hook(begin, with_kwargs=True),
             self.root.register_forward_hook(end, always_call=True),
+            *[m.register_forward_hook(end, always_call=True) for m in self.parts.values()],
         ]
-        for part in self.parts.values():
-            hook = _RootHook(self._part_forward_end)
-            self._at_root.append(part.register_forward_hook(hook, always_call=True))
 
     def close(self) -> None:
         """Stop all listening."""
@@ -106,8 +103,7 @@ class TorchLoopListener(LoopFollower):
         """Before the root is known: the outermost module that has parameters may be it."""
         if not self.depth and next(iter(module.parameters()), None) is not None:
             self.probe.candidates[id(module)] = module
-            if self.fed is None or self.apart:  # what the first of them is given is what the model is given
-                self.guarded(self._forward, args, {})
+            self.guarded(self._forward, args, {})
         self.depth += 1
 
     def _any_forward_end(self, module: Any, args: tuple, result: Any) -> None:
@@ -125,10 +121,6 @@ class TorchLoopListener(LoopFollower):
         if self.wants_last or self.apart:
             self.guarded(self._forward_end, result)
         self.ops.outside()
-
-    def _part_forward_end(self, module: Any, args: tuple, result: Any) -> None:
-        if self.wants_last or self.apart:
-            self.guarded(self._forward_end, result)
 
     def _forward(self, args: tuple, kwargs: dict) -> None:
         self.ops.inside()

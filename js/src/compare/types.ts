@@ -56,7 +56,6 @@ export interface First {
   output: number;
   at: number[];
   values: string[];
-  /** What the second is above the first there. */
   apart: string;
   a: Value | null;
   b: Value | null;

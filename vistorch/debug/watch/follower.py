@@ -98,9 +98,10 @@ class LoopFollower:
         self.loaders, self.pending, self.budget = loaders, pending, budget
         self.timed, self.lap = True, 0.0  # whether the time of this step's hooks is taken, and how much it is
         self.root: Any = probe.model  # the module whose calls count; None until it is known
-        self.parts: dict[int, Any] = {}  # modules that are called after it, by id, where it is one of several
+        self.parts: dict[
+            int, Any
+        ] = {}  # modules, by id, that are called after it, where it is one of several
         self.called = False  # whether the root was ever called: a model may be used by its parts alone
-        self.begun = False  # whether the first of several modules was called, and none of the others since
         self.depth = 0
         self.iteration: Any = None
         self.thread = 0
@@ -108,6 +109,7 @@ class LoopFollower:
         self.fed: Any = None  # the array that the model was given last
         self.last: Any = None
         self.compared = Compared()
+        self.begun = False  # whether the first of several modules was called, and none of the others since
         self.apart = False  # the newest forward was no training
         self.trains_in_eval = False
         self.wants_last = True  # until a loss shows that it keeps its scores itself
@@ -117,7 +119,7 @@ class LoopFollower:
         self.check_calls = 0  # of the model, in this validation
 
     def root_found(self) -> None:
-        """The module whose calls count is known now, and those that are called after it."""
+        """The modules whose calls count are known now."""
 
     def _step(self, optimizer: Any) -> None:
         if self.budget.looks and self._is_main(optimizer):
@@ -223,12 +225,12 @@ class LoopFollower:
 
     def _find_model(self, optimizer: Any) -> None:
         found, called = self.probe.find(parameters_of(optimizer))
-        if found is not None:
-            self.events.model_found(found)
         if called:
             self.root, self.called = called[0], True
             self.parts = {id(m): m for m in called[1:]}
             self.root_found()
+        if found is not None:
+            self.events.model_found(found)
 
     def _stepped(self, optimizer: Any) -> None:
         if self.loaders.going:

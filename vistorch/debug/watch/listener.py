@@ -47,7 +47,7 @@ class LoopListener(LoopFollower, Listener):
         self.acts.update(forward=self._any_forward, forward_end=self._any_forward_end)
 
     def root_found(self) -> None:
-        """The module whose calls count is known now, and those that are called after it."""
+        """The modules whose calls count are known now."""
         if self.parts:
             self.acts.update(forward=self._part_forward, forward_end=self._part_forward_end)
         else:

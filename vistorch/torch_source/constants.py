@@ -11,7 +11,7 @@ from typing import Any
 from ..engine.ops.pool.sizes import windows
 
 # Arguments besides tensors that tell one row from another: a node that keeps them needs a row that takes them.
-TOLD = frozenset(("exponent", "dim", "dims", "keepdim", "index", "diagonal", "ord", "p", "alpha"))
+GIVEN = frozenset(("exponent", "dim", "dims", "keepdim", "index", "diagonal", "ord", "p", "alpha"))
 WRAPPED = 1 << 63  # a negative number that torch keeps without its sign
 UNKNOWN: Any = object()
 OUTPUT = "shape of the output"  # beside what a node keeps: the shape of what it gave
@@ -81,7 +81,7 @@ def _windows(kind: str) -> Reader:
 def _scale(kept: dict[str, Any]) -> float:
     """What attention multiplies its products by."""
     if kept.get("attn_mask") is not None or kept.get("dropout_p"):
-        raise KeyError("a mask and dropout are told to our row otherwise")
+        raise KeyError("a mask and dropout reach our row in another way")
     return kept["query"].shape[-1] ** -0.5 if kept.get("scale") is None else kept["scale"]
 
 

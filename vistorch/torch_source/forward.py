@@ -79,9 +79,9 @@ class Forward:
         if (node, 0) in self.values:
             outputs["out"] = self.values[node, 0]
         consts = {}
-        told = {**dict.fromkeys(self.empty.get(node, ())), **kept, constants.OUTPUT: NODES.shape(node)}
+        given = {**dict.fromkeys(self.empty.get(node, ())), **kept, constants.OUTPUT: NODES.shape(node)}
         for name in rule.consts:
-            value = constants.read(rule.name, name, told)
+            value = constants.read(rule.name, name, given)
             if value is not constants.UNKNOWN and not isinstance(value, torch.Tensor):
                 consts[name] = value
         return Known(rule, incoming, inputs, outputs, consts, frozenset(fixed))

@@ -1,7 +1,7 @@
 """The norm of each gradient that flowed along an edge, noted at the nodes while torch runs a pass.
 
 Hooks are put at the nodes before the pass and removed after it. A gradient is measured where it is; on a device the
-number is fetched when somebody looks.
+number is fetched when it is shown.
 
 Invariant: a pass runs with the gradients that it would have had, and no hook stays.
 """

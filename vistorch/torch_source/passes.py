@@ -67,7 +67,7 @@ def run(tensors: Any, gradient: Any, options: dict[str, Any]) -> None:
 
 
 def stepped(steer: Callable[[Any], None], names: Callable[[Any], dict]) -> Listener:
-    """A listener that hands each pass to somebody as a stepper; one that cannot be stepped runs, and says why.
+    """A listener that hands each pass on as a stepper; one that cannot be stepped runs, and says why.
 
     Args:
         steer: called with the stepper; when it returns, the pass has been run to its end or left.

@@ -93,15 +93,15 @@ def _row(name: str, arguments: tuple[str, ...], sent: tuple[str, ...], kept: tup
             continue
         if any(rule.vjps[rule.inputs.index(one)] is None for one in wanted):
             continue
-        # the row that is called as the function is, and that is told the same besides tensors
+        # the row that is called as the function is, and that is given the same besides tensors
         missing = sum(not constants.said(rule.name, const, kept) for const in rule.consts)
-        untold = sum(
-            one in constants.TOLD and one not in rule.consts and own_name(one) not in rule.inputs
+        ungiven = sum(
+            one in constants.GIVEN and one not in rule.consts and own_name(one) not in rule.inputs
             for one in kept
         )
         alike = rule.name == base or rule.name.startswith(f"{base}_")
         more = sum(one not in wanted and one in map(own_name, arguments) for one in rule.inputs)
-        score = (alike, -missing - untold - more, len(rule.consts))
+        score = (alike, -missing - ungiven - more, len(rule.consts))
         if not best[0] or score > best[0]:
             best = (score, rule)
     return best[1]

@@ -48,6 +48,16 @@ def matmul(a: Any, b: Any) -> Any:
     return _matmul(a, b)
 
 
+def dot_of(xp: Any) -> Kernel:
+    """`dot` of a library of arrays: for numpy the one above."""
+    return dot if xp is np else xp.dot
+
+
+def matmul_of(xp: Any) -> Kernel:
+    """`matmul` of a library of arrays: for numpy the one above."""
+    return matmul if xp is np else xp.matmul
+
+
 def _level(a: Any, ndim: int) -> Any:
     """The array with at least so many dims, the ones in front of size 1."""
     return a if a.ndim >= ndim else a.reshape((1,) * (ndim - a.ndim) + a.shape)

@@ -21,7 +21,7 @@ from ...core.record import record
 from ...core.registry import public
 from ...core.tensor import Tensor, new
 from ...core.type_promotion import result_type
-from ...kernels.fast.matrices import dot
+from ...kernels.fast.matrices import dot, dot_of
 from ...memory.placement import CPU
 from . import checks
 from .out_types import Style, into
@@ -49,9 +49,7 @@ F4, F8, np_add = np.dtype("f4"), np.dtype("f8"), np.add
 
 addmm_row = op(
     "addmm",
-    lambda xp, input, mat1, mat2, beta, alpha: total(
-        (dot if xp is np else xp.dot)(mat1, mat2), input, beta, alpha
-    ),
+    lambda xp, input, mat1, mat2, beta, alpha: total(dot_of(xp)(mat1, mat2), input, beta, alpha),
     inputs="input mat1 mat2",
     formula={
         "input": r"\bar x = \beta\bar z",

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ...base.casting import casting
 from ...base.errors import sizes
 from ...core.inplace import general
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
-from ...kernels.fast.matrices import matmul
+from ...kernels.fast.matrices import matmul_of
 from . import checks
 from .addmm import addmm, addmv, addr, same_types, scaled, total
 from .out_types import Style, into
@@ -24,9 +22,7 @@ from .rows import mT
 
 baddbmm_row = op(
     "baddbmm",
-    lambda xp, input, batch1, batch2, beta, alpha: total(
-        (matmul if xp is np else xp.matmul)(batch1, batch2), input, beta, alpha
-    ),
+    lambda xp, input, batch1, batch2, beta, alpha: total(matmul_of(xp)(batch1, batch2), input, beta, alpha),
     inputs="input batch1 batch2",
     formula={
         "input": r"\bar x = \beta\bar z",

@@ -24,7 +24,7 @@ from ...core.graph import edge, sync_rg
 from ...core.op_factory import op
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import default_float
-from ...kernels.fast.matrices import matmul
+from ...kernels.fast.matrices import matmul_of
 from ..linalg.addmm import addmm
 from ..shape.join import cat, stack
 
@@ -54,18 +54,13 @@ def flat(x: Any) -> Any:
     return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
 
 
-def product(xp: Any) -> Callable:
-    """The product of large matrices on one library."""
-    return matmul if xp is np else xp.matmul
-
-
 def projected(xp: Any, x: Any, w: Any, n_gates: int) -> Any:
     """What all time steps give to each gate: (gates, rows, units).
 
     Gates come first because each is then one piece of memory, and because a BLAS is faster with several narrow products
     of few rows than with one wide one.
     """
-    return product(xp)(flat(x), by_gate(w, n_gates).transpose(0, 2, 1))
+    return matmul_of(xp)(flat(x), by_gate(w, n_gates).transpose(0, 2, 1))
 
 
 def by_gate(w: Any, n_gates: int) -> Any:
@@ -81,12 +76,12 @@ def recurrent(xp: Any, w: Any, n_gates: int, n_steps: int) -> Any:
 
 def to_input(xp: Any, delta: Any, w: Any, shape: tuple) -> Any:
     """The gradient of the input from those of the gates' arguments, (gates, rows, units)."""
-    return product(xp)(delta.transpose(1, 0, 2).reshape(delta.shape[1], w.shape[0]), w).reshape(shape)
+    return matmul_of(xp)(delta.transpose(1, 0, 2).reshape(delta.shape[1], w.shape[0]), w).reshape(shape)
 
 
 def to_weights(xp: Any, delta: Any, x: Any) -> Any:
     """The gradient of weights that multiplied the rows `x`."""
-    return product(xp)(delta.transpose(0, 2, 1), x).reshape(delta.shape[0] * delta.shape[2], x.shape[1])
+    return matmul_of(xp)(delta.transpose(0, 2, 1), x).reshape(delta.shape[0] * delta.shape[2], x.shape[1])
 
 
 def to_bias(delta: Any) -> Any:

@@ -75,6 +75,12 @@ def packed(node: Any, name: str) -> bool:
     return any(_is_packed(one) for one in _each(getattr(node, f"_raw_saved_{name}", None)))
 
 
+def packed_count(node: Any) -> int:
+    """How many values that a node keeps were packed by a hook: only that knows how large they are."""
+    raws = [one for name in saved_names(node) for one in _each(getattr(node, f"_raw_saved_{name}", None))]
+    return sum(map(_is_packed, (*raws, *raw_saved_of_function(node))))
+
+
 def saved(node: Any, name: str) -> Any:
     """What a node of C++ keeps under a name: a tensor, several, or a constant. RuntimeError once it is freed."""
     return getattr(node, f"_saved_{name}")
@@ -298,7 +304,6 @@ def without_dispatch_modes() -> Any:
 # Whether torch.compile reads this function as a part of a program.
 compiling: Callable[[], bool] = torch.compiler.is_dynamo_compiling
 _eval_frame: Any = torch._C._dynamo.eval_frame
-_SKIPPED = _eval_frame._FrameExecStrategy(*[_eval_frame._FrameAction.SKIP] * 2)
 
 
 def uncompiled(function: Any) -> Any:
@@ -314,7 +319,11 @@ def uncompiled(function: Any) -> Any:
         The function.
     """
     method = function if hasattr(function, "__code__") else type(function).__call__
-    _eval_frame.set_code_exec_strategy(method.__code__, _SKIPPED)
+    if hasattr(_eval_frame, "skip_code"):  # torch 2.6: only the function itself
+        _eval_frame.skip_code(method.__code__)
+    else:
+        skip = _eval_frame._FrameAction.SKIP
+        _eval_frame.set_code_exec_strategy(method.__code__, _eval_frame._FrameExecStrategy(skip, skip))
     return function
 
 

@@ -129,7 +129,7 @@ def settings_of(given: argparse.Namespace) -> Settings:
 
     Example:
         >>> from vistorch.distributed.run import get_args_parser, settings_of
-        >>> settings_of(get_args_parser().parse_args(["--nproc=2", "train.py"])).processes
+        >>> settings_of(get_args_parser().parse_args(["--nproc=2", "-m", "train"])).processes
         2
     """
     count, nodes = _processes(str(given.nproc_per_node)), int(str(given.nnodes).partition(":")[0])

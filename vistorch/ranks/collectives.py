@@ -201,7 +201,7 @@ def all_reduce_coalesced(
         >>> dist.all_reduce_coalesced([vistorch.ones(2), vistorch.ones(3)])
         >>> dist.destroy_process_group()
     """
-    given = [tensors] if isinstance(tensors, Tensor) else tensor_list(tensors, "tensors")
+    given: list[Tensor] = tensor_list([tensors] if isinstance(tensors, Tensor) else tensors, "tensors")
     same_dtype(*given)
     if not_in_group(group, "all_reduce_coalesced"):
         return None

@@ -192,7 +192,7 @@ def chosen(group: Any = None) -> ProcessGroup:
         return default()
     if not isinstance(group, ProcessGroup) and group != NON_MEMBER:
         raise ValueError(f"Expecting a ProcessGroup, but got a {type(group)}.")
-    return group
+    return group  # type: ignore[return-value]
 
 
 def outside(group: Any) -> bool:

@@ -89,12 +89,13 @@ def init_process_group(
         _environment(comm)
     else:
         if store is None:
-            found = next(rendezvous(init_method or "env://", rank, world_size, timeout=timeout))
+            found: Any = next(rendezvous(init_method or "env://", rank, world_size, timeout=timeout))
             store, rank, world_size = found
-            store.set_timeout(timeout)
+            found[0].set_timeout(timeout)
         if not 0 <= rank < world_size:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {world_size - 1}]")
         WORLD.made += 1
+        assert store is not None
         inner = PrefixStore(
             f"default_pg/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}/{WORLD.made}", store
         )

@@ -384,7 +384,8 @@ def broadcast(
 
     def begin(transport: Any) -> tuple:
         if _on_device(transport):
-            return [transport.broadcast(transport.buffer(tensor).array, root)], None
+            there = transport.buffer(tensor)
+            return [transport.broadcast(there.array, root)], there.store
         held = Buffer(tensor, reads=transport.rank == root)
         return [transport.broadcast(held.raw, root)], None if transport.rank == root else held.store
 
@@ -532,7 +533,8 @@ def all_gather_into_tensor(
 
     def begin(transport: Any) -> tuple:
         if _on_device(transport):
-            return [transport.all_gather(transport.buffer(input).array, transport.buffer(output).array)], None
+            there = transport.buffer(output)
+            return [transport.all_gather(transport.buffer(input).array, there.array)], there.store
         held = Buffer(output, reads=False)
         return [transport.all_gather(Buffer(input).raw, held.raw)], held.store
 

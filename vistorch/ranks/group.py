@@ -20,25 +20,8 @@ from .work import Work, wait
 NON_MEMBER = -100
 
 
-class ProcessGroup:
-    """Ranks that exchange something; `new_group` and `init_process_group` make them.
-
-    Args:
-        transport: what moves arrays between them.
-        ranks: their numbers in the world.
-        store: a store of the group's own.
-        timeout: how long an operation may take.
-        name: of the group.
-        backend: what its user asked for.
-
-    Example:
-        >>> from vistorch import distributed as dist
-        >>> dist.init_process_group("mpi", rank=0, world_size=1, store=dist.HashStore())
-        >>> group = dist.group.WORLD
-        >>> group.rank(), group.size(), group.name(), group.group_name, group.group_desc
-        (0, 1, 'mpi', '0', 'default_pg')
-        >>> dist.destroy_process_group()
-    """
+class Exchange:
+    """What the operations of a group ask of it: a number for each, what ends a wait, which rank is missing."""
 
     def __init__(
         self,
@@ -58,26 +41,10 @@ class ProcessGroup:
         self.control = transport  # for what is not the user's: other messages never meet it
         self.device_transports: dict[str, Any] = {}  # by type of device, where another one moves its tensors
 
-    def rank(self) -> int:
-        """This process's number in the group."""
-        return self.transport.rank
-
-    def size(self) -> int:
-        """How many ranks the group has."""
-        return self.transport.size
-
-    def name(self) -> str:
-        """The backend."""
-        return self.backend
-
     def global_rank(self, rank: int) -> int:
         """The number in the world of one of the ranks."""
         return self.ranks[rank]
 
-    def __repr__(self) -> str:
-        return f"<vistorch.distributed.ProcessGroup {self.group_name}: ranks {self.ranks}>"
-
-    # ---- what runs in it --------------------------------------------------------------------------------------
     def begin(self, name: str, what: str, tensors: Sequence[Any] = (), checks: bool = True) -> None:
         """Number an operation; in the check mode, compare it with the other ranks'.
 
@@ -90,7 +57,7 @@ class ProcessGroup:
         if self.broken is not None:
             raise DistBackendError(f"{name}: {self.broken}")
         self.number += 1
-        if checks and self.size() > 1 and debug_level() == "DETAIL":
+        if checks and self.transport.size > 1 and debug_level() == "DETAIL":
             from .fingerprint import compare
 
             compare(self, name, tensors)
@@ -108,7 +75,7 @@ class ProcessGroup:
         """The error of an operation that was not answered in time."""
         missing = self._missing()
         text = (
-            f"rank {self.global_rank(self.rank())}: Timed out waiting {seconds * 1000:.0f}ms for {work} to "
+            f"rank {self.global_rank(self.transport.rank)}: Timed out waiting {seconds * 1000:.0f}ms for {work} to "
             "complete"
         )
         if missing:
@@ -119,13 +86,13 @@ class ProcessGroup:
 
     def _missing(self) -> list[int]:
         """Which ranks are not in this very operation: all that are write so, and have a second for it."""
-        if self.store is None or self.size() == 1:
+        if self.store is None or self.transport.size == 1:
             return []
         try:
             key = f"late/{self.number}"
-            self.store.set(f"{key}/{self.rank()}", "1")
+            self.store.set(f"{key}/{self.transport.rank}", "1")
             end = time.monotonic() + min(1.0, self.timeout.total_seconds())
-            others = list(range(self.size()))
+            others = list(range(self.transport.size))
             while others and time.monotonic() < end:
                 others = [one for one in others if not self.store.check([f"{key}/{one}"])]
                 time.sleep(0.02)
@@ -156,11 +123,47 @@ class ProcessGroup:
 
         def late() -> Exception:
             return DistBackendError(
-                f"rank {self.global_rank(self.rank())}: Timed out waiting {seconds * 1000:.0f}ms for all "
+                f"rank {self.global_rank(self.transport.rank)}: Timed out waiting {seconds * 1000:.0f}ms for all "
                 f"ranks in {name}"
             )
 
         wait(request.Test, seconds, self, late)
+
+
+class ProcessGroup(Exchange):
+    """Ranks that exchange something; `new_group` and `init_process_group` make them.
+
+    Args:
+        transport: what moves arrays between them.
+        ranks: their numbers in the world.
+        store: a store of the group's own.
+        timeout: how long an operation may take.
+        name: of the group.
+        backend: what its user asked for.
+
+    Example:
+        >>> from vistorch import distributed as dist
+        >>> dist.init_process_group("mpi", rank=0, world_size=1, store=dist.HashStore())
+        >>> group = dist.group.WORLD
+        >>> group.rank(), group.size(), group.name(), group.group_name, group.group_desc
+        (0, 1, 'mpi', '0', 'default_pg')
+        >>> dist.destroy_process_group()
+    """
+
+    def rank(self) -> int:
+        """This process's number in the group."""
+        return self.transport.rank
+
+    def size(self) -> int:
+        """How many ranks the group has."""
+        return self.transport.size
+
+    def name(self) -> str:
+        """The backend."""
+        return self.backend
+
+    def __repr__(self) -> str:
+        return f"<vistorch.distributed.ProcessGroup {self.group_name}: ranks {self.ranks}>"
 
 
 class World:

@@ -55,7 +55,7 @@ def init_process_group(
 
     Args:
         backend: "mpi" for CPUs, "nccl" for CUDA devices; "gloo" is answered by MPI.
-        init_method: where the ranks find each other: "env://" (the default), "tcp://host:port", "file:///path".
+        init_method: where the ranks find each other: "env://" (the default), "tcp://host:port", or a URL of a file.
         timeout: how long an operation may take; 30 minutes if not given.
         world_size: how many ranks there are, if the environment does not say it.
         rank: which this is, if the environment does not say it.

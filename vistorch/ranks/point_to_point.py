@@ -129,8 +129,9 @@ def _receive(name: str, tensor: Any, src: Any, group: Any, tag: int, group_src: 
     group.begin(name, what, [tensor], checks=False)
     transport = mover(group, [tensor])
     if getattr(transport, "on_device", False):
-        request = transport.receive(transport.buffer(tensor).array, source, _checked_tag(tag))
-        return Work(group, name, [request], None, [tensor], what)
+        there = transport.buffer(tensor)
+        request = transport.receive(there.array, source, _checked_tag(tag))
+        return Work(group, name, [request], there.store, [tensor], what)
     held = Buffer(tensor, reads=False)
     request = transport.receive(held.raw, source, _checked_tag(tag))
 

@@ -1,4 +1,4 @@
-"""Where the store of a job is, from a URL: `env://`, `tcp://host:port`, `file:///path`, or a scheme of the user's.
+"""Where the store of a job is, from a URL: `env`, `tcp`, `file`, or a scheme of the user's.
 
 Invariant: a handler is a generator that yields a store, a rank and the number of ranks, as in PyTorch.
 """
@@ -40,7 +40,7 @@ def rendezvous(url: str, rank: int = -1, world_size: int = -1, **kwargs: Any) ->
     """Yield the store, the rank and the number of ranks that a URL stands for.
 
     Args:
-        url: `env://`, `tcp://host:port`, `file:///path`, or of a registered scheme.
+        url: `env://`, `tcp://host:port`, one of the scheme `file`, or of a registered scheme.
         rank: the rank, if the URL does not say it.
         world_size: the number of ranks, if the URL does not say it.
         **kwargs: for the handler: `timeout`.
@@ -100,7 +100,7 @@ def _file(url: str, **kwargs: Any) -> Iterator:
         raise _error("file", "path missing")
     rank, world_size = _ranks("file", _query(parts.query))
     yield FileStore(parts.path, world_size), rank, world_size
-    raise RuntimeError("Unable to perform rerendezvous using file:// method")
+    raise RuntimeError(f"Unable to perform rerendezvous using {parts.scheme}:// method")
 
 
 def _tcp(url: str, timeout: timedelta = DEFAULT_TIMEOUT, **kwargs: Any) -> Iterator:

@@ -186,6 +186,7 @@ class TCPStore(Store):
         >>> client.set("key", "value")
         >>> server.get("key"), server.libuvBackend
         (b'value', False)
+        >>> client.close(); server.close()
     """
 
     def __init__(

@@ -62,6 +62,10 @@ class Work:
         >>> work.result(), work.get_future().wait()
         ([tensor([1., 1.])], [tensor([1., 1.])])
         >>> work.synchronize()
+        >>> dist.irecv(vistorch.zeros(2)).source_rank()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: sourceRank() may only be called on work objects that correspond to a recv
         >>> dist.destroy_process_group()
     """
 

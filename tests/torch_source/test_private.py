@@ -56,7 +56,7 @@ def test_no_other_file_of_the_package_touches_a_private_name_of_torch():
 
 
 def test_no_file_elsewhere_touches_a_name_that_only_torch_has():
-    """What is private in torch and is used at all stands in `private.py`: nothing else above the engine has its names."""
+    """What is private in torch stands in `private.py`: nothing else above the engine has its names."""
     names = {name for name, _ in private_names(parsed(ROOM / "private.py"))}
     assert {"_base", "_version", "_sequence_nr", "_input_metadata"} <= names
     package = ROOM.parent

@@ -8,6 +8,7 @@ Invariant: asking imports nothing.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -95,10 +96,9 @@ def of_pytorch() -> TorchVersion | None:
         >>> of_pytorch() is None or of_pytorch() > (1, 0)
         True
     """
-    from vistorch.debug.source import real_torch
-
-    found = real_torch()
-    return None if found is None else TorchVersion(str(found.__version__))
+    found = sys.modules.get("torch")  # vistorch itself, where the alias is on
+    there = getattr(found, "__name__", "") == "torch" and hasattr(found, "__version__")
+    return TorchVersion(str(getattr(found, "__version__", ""))) if there else None
 
 
 __version__ = TorchVersion(_own)

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.dims import flag
-from ...core import views
 from ...base.events import listeners
+from ...core import views
 from ...core.base_ops import clone_
 from ...core.graph import sync_rg
 from ...core.registry import public

@@ -353,7 +353,8 @@ class Evidence(Lineage):
         self.steps += 1
         self.since_pass = False
         self.stepped[id(optimizer)] = self.stepped.get(id(optimizer), 0) + 1
-        active = {i for i, one in self.ledgers.items() if one.steps}
+        # in the first turn those that have not stepped yet are waited for, so that it ends with the last of them
+        active = {i for i, one in self.ledgers.items() if one.steps or not self.turn}
         if active <= set(self.stepped) or max(self.stepped.values()) > 8:
             self._turn_ends()
 

@@ -73,7 +73,7 @@ def diagnose(function: Callable[..., Any] | None = None, *given: Any, **named: A
 
 def _cell(cell: str, asked: Asked) -> Any:
     """Run a cell and show what was found, also where an exception ended it."""
-    number = "" if asked.shell is None else f" [{asked.shell.execution_count}]"
+    number = "" if asked.shell is None else f" [{asked.shell.displayhook.prompt_count}]"
     diagnosing = Diagnosing(asked.namespace if asked.shell is None else asked.shell.user_ns, f"cell{number}")
     with diagnosing:
         error = run(cell, asked.shell, "%%vt diagnose")

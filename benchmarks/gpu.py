@@ -1,11 +1,13 @@
 """vistorch on a real CUDA device against torch there, or against vistorch on the CPU where torch has no CUDA.
 
 Run as `python -m benchmarks.gpu`. The rest of the benchmarks measures the CPU. Times are wall time of a batch of calls
-between two synchronisations; the libraries take turns, and a row's figure is the median of the paired ratios.
+between two synchronisations; the libraries take turns, and a row's figure is the median of the paired ratios. A row
+that fails says why, and the others run. `--rows NAME...` takes some, `--seconds S` is what a row may take.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 import time
@@ -13,51 +15,181 @@ from collections.abc import Callable
 from typing import Any
 
 import vistorch
+from benchmarks import models
 
-CALLS, ROUNDS = 50, 15
+CALLS, ROUNDS, SECONDS = 50, 9, 12.0
+Make = Callable[..., Any]
 
 
-def add(lib: Any, make: Callable) -> Callable:
+def add(lib: Any, make: Make) -> Callable:
     """Two small tensors: what a launch costs."""
     x, y = make(1000), make(1000)
     return lambda: x + y
 
 
-def large_add(lib: Any, make: Callable) -> Callable:
-    """Memory bandwidth."""
-    x, y = make(4096, 4096), make(4096, 4096)
+def copy(lib: Any, make: Make) -> Callable:
+    """The measured copy rate, which rows that only move memory are held against: 2^28 floats."""
+    x = make(1 << 14, 1 << 14)
+    return lambda: x.clone()
+
+
+def large_add(lib: Any, make: Make) -> Callable:
+    """Memory bandwidth: three times 2^28 floats."""
+    x, y = make(1 << 14, 1 << 14), make(1 << 14, 1 << 14)
     return lambda: x + y
 
 
-def matmul(lib: Any, make: Callable) -> Callable:
-    """A product of matrices."""
-    x, y = make(2048, 2048), make(2048, 2048)
+def chain(lib: Any, make: Make) -> Callable:
+    """A chain of pointwise operations over 2^28 floats."""
+    x = make(1 << 14, 1 << 14)
+    return lambda: ((x * 2 + 1).sigmoid() - x).tanh()
+
+
+def product(lib: Any, make: Make) -> Callable:
+    """A product of matrices of 8192."""
+    x, y = make(8192, 8192), make(8192, 8192)
     return lambda: x @ y
 
 
-def reduction(lib: Any, make: Callable) -> Callable:
-    """A sum over the rows."""
-    x = make(4096, 4096)
+def product_tf32(lib: Any, make: Make) -> Callable:
+    """The same in TF32, which the call switches on and off again."""
+    x, y = make(8192, 8192), make(8192, 8192)
+    switch = lib.backends.cuda.matmul
+
+    def call() -> Any:
+        switch.allow_tf32 = True
+        try:
+            return x @ y
+        finally:
+            switch.allow_tf32 = False
+
+    return call
+
+
+def product_bfloat16(lib: Any, make: Make) -> Callable:
+    """The same in bfloat16."""
+    x, y = make(8192, 8192).to(lib.bfloat16), make(8192, 8192).to(lib.bfloat16)
+    return lambda: x @ y
+
+
+def convolution(lib: Any, make: Make) -> Callable:
+    """A 3x3 convolution of 64 channels over 32 images of 56x56."""
+    x, w = make(32, 64, 56, 56), make(64, 64, 3, 3)
+    return lambda: lib.nn.functional.conv2d(x, w, padding=1)
+
+
+def reduction(lib: Any, make: Make) -> Callable:
+    """A sum over the rows of 2^26 floats."""
+    x = make(8192, 8192)
     return lambda: x.sum(0)
 
 
-def layers(lib: Any, make: Callable) -> Callable:
-    """Forward and backward of two layers."""
-    x, first, second = make(256, 512), make(512, 512).requires_grad_(), make(512, 10).requires_grad_()
+def softmax(lib: Any, make: Make) -> Callable:
+    """Forward and backward of rows of 1024."""
+    x = make(65536, 1024).requires_grad_()
+    g = make(65536, 1024)
+
+    def call() -> None:
+        x.grad = None
+        x.softmax(1).backward(g)
+
+    return call
+
+
+def layer_norm(lib: Any, make: Make) -> Callable:
+    """Forward and backward of rows of 1024."""
+    x, w, b = (make(*shape).requires_grad_() for shape in ((65536, 1024), (1024,), (1024,)))
+    g = make(65536, 1024)
+
+    def call() -> None:
+        x.grad = w.grad = b.grad = None
+        lib.nn.functional.layer_norm(x, x.shape[1:], w, b).backward(g)
+
+    return call
+
+
+def max_pool(lib: Any, make: Make) -> Callable:
+    """Forward and backward of 3x3 windows, two apart."""
+    x = make(64, 64, 112, 112).requires_grad_()
+
+    def call() -> None:
+        x.grad = None
+        lib.nn.functional.max_pool2d(x, 3, 2, 1).sum().backward()
+
+    return call
+
+
+def attention(lib: Any, make: Make) -> Callable:
+    """Forward and backward of 8 heads of 1024 places, causal."""
+    q, k, v = (make(8, 8, 1024, 64).requires_grad_() for _ in range(3))
+
+    def call() -> None:
+        q.grad = k.grad = v.grad = None
+        lib.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True).sum().backward()
+
+    return call
+
+
+def adam(lib: Any, make: Make) -> Callable:
+    """A step over 10^8 parameters in 100 tensors."""
+    params = [lib.nn.Parameter(make(1000, 1000)) for _ in range(100)]
+    for p in params:
+        p.grad = make(1000, 1000)
+    return lib.optim.Adam(params, lr=1e-4).step
+
+
+def _training(lib: Any, make: Make, model: Any, optimizer: Any, inputs: Any, targets: Any) -> Callable:
+    model = model.to(make(1).device)
+    step_of = optimizer(model.parameters())
+    loss_of = lib.nn.CrossEntropyLoss()
 
     def step() -> None:
-        first.grad = second.grad = None
-        ((x @ first).tanh() @ second).sum().backward()
+        step_of.zero_grad()
+        out = model(inputs)
+        loss_of(out.reshape(-1, out.shape[-1]), targets).backward()
+        step_of.step()
 
     return step
 
 
-ROWS = (add, large_add, matmul, reduction, layers)
+def _images(batch: int, build: Callable) -> Callable:
+    def prepare(lib: Any, make: Make) -> Callable:
+        x = make(batch, 3, 32, 32)
+        y = lib.randint(0, 10, (batch,)).to(x.device)
+
+        def sgd(params: Any) -> Any:
+            return lib.optim.SGD(params, lr=0.01, momentum=0.9)
+
+        return _training(lib, make, build(lib.nn), sgd, x, y)
+
+    return prepare
 
 
-def maker(lib: Any, device: str) -> Callable:
+def gpt_64(lib: Any, make: Make) -> Callable:
+    """A training step of a small language model, 64 texts of 64 tokens."""
+    tokens = lib.randint(0, 256, (64, 64)).to(make(1).device)
+    return _training(
+        lib, make, models.gpt(lib), lambda p: lib.optim.AdamW(p, lr=3e-4), tokens, tokens.reshape(-1)
+    )
+
+
+ROWS: dict[str, Callable] = {
+    row.__name__: row
+    for row in (
+        *(add, copy, large_add, chain, product, product_tf32, product_bfloat16, convolution, reduction),
+        *(softmax, layer_norm, max_pool, attention, adam),
+    )
+} | {
+    "lenet_4": _images(4, models.lenet),
+    "lenet_1024": _images(1024, models.lenet),
+    "resnet18_256": _images(256, models.resnet18),
+    "gpt_64": gpt_64,
+}
+
+
+def maker(lib: Any, device: str) -> Make:
     """A function that makes a random float32 tensor there."""
-    return lambda *shape: lib.rand(*shape).to(device)
+    return lambda *shape: lib.rand(*shape, device=device)
 
 
 def seconds(call: Callable, wait: Callable, calls: int) -> float:
@@ -83,28 +215,48 @@ def other() -> tuple[Any, str, Callable]:
     )
 
 
-def main(calls: int = CALLS, rounds: int = ROUNDS) -> int:
-    """Print the table."""
+def measure(name: str, calls: int, rounds: int, limit: float) -> str:
+    """The line of one row."""
+    lib, device, wait = other()
+    row = ROWS[name]
+    mine = row(vistorch, maker(vistorch, "cuda"))
+    theirs = row(lib, maker(lib, device))
+    seconds(mine, vistorch.cuda.synchronize, 2)  # kernels are compiled at their first call
+    seconds(theirs, wait, 2)
+    once = seconds(mine, vistorch.cuda.synchronize, 1) + seconds(theirs, wait, 1)
+    calls = max(1, min(calls, int(limit / max(once, 1e-9) / rounds)))
+    pairs = [
+        (seconds(mine, vistorch.cuda.synchronize, calls), seconds(theirs, wait, calls)) for _ in range(rounds)
+    ]
+    ratio = statistics.median(a / b for a, b in pairs)
+    a, b = (statistics.median(times) * 1e6 for times in zip(*pairs, strict=True))
+    return f"{name:17} vistorch {a:11.1f} us   {lib.__name__} {b:11.1f} us   ratio {ratio:.2f}"
+
+
+def main(
+    calls: int = CALLS, rounds: int = ROUNDS, rows: list[str] | None = None, limit: float = SECONDS
+) -> int:
+    """Print the table; the status says whether every row ran."""
     found = vistorch.cuda.diagnose()
     if not found.ok or "simulated" in found.reason:
         print(f"not run: {found.reason}")
         return 1
-    lib, device, wait = other()
-    print(f"{vistorch.cuda.get_device_name()}: vistorch there, {lib.__name__} on {device}")
-    for row in ROWS:
-        mine = row(vistorch, maker(vistorch, "cuda"))
-        theirs = row(lib, maker(lib, device))
-        seconds(mine, vistorch.cuda.synchronize, 3)  # kernels are compiled at their first call
-        seconds(theirs, wait, 3)
-        pairs = [
-            (seconds(mine, vistorch.cuda.synchronize, calls), seconds(theirs, wait, calls))
-            for _ in range(rounds)
-        ]
-        ratio = statistics.median(a / b for a, b in pairs)
-        a, b = (statistics.median(times) * 1e6 for times in zip(*pairs, strict=True))
-        print(f"{row.__name__:12} vistorch {a:9.1f} us   {lib.__name__} {b:9.1f} us   ratio {ratio:.2f}")
-    return 0
+    lib, device, _ = other()
+    print(f"{vistorch.cuda.get_device_name()}: vistorch there, {lib.__name__} on {device}", flush=True)
+    failed = 0
+    for name in rows or list(ROWS):
+        try:
+            print(measure(name, calls, rounds, limit), flush=True)
+        except Exception as error:
+            failed = 1
+            said = str(error).partition("\n")[0]
+            print(f"{name:17} failed: {type(error).__name__}: {said[:160]}", flush=True)
+    return failed
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", nargs="+", choices=list(ROWS))
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    given = parser.parse_args()
+    sys.exit(main(rows=given.rows, limit=given.seconds))

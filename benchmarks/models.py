@@ -82,7 +82,7 @@ def gpt(lib, vocabulary=256, width=128, heads=4, blocks=2, length=64):
             self.ln, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
 
         def forward(self, tokens):
-            x = self.tokens(tokens) + self.places(lib.arange(tokens.shape[1]))
+            x = self.tokens(tokens) + self.places(lib.arange(tokens.shape[1], device=tokens.device))
             return self.head(self.ln(self.blocks(x)))
 
     return GPT()

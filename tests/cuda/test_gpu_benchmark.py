@@ -1,27 +1,66 @@
 """The GPU benchmark runs (over a stand-in, so its figures mean nothing), and says why it does not."""
 
+import sys
+
 import pytest
 
-from benchmarks import gpu
+from benchmarks import first_call, gpu
 from vistorch import cuda
 
 
 def test_it_runs(strict_gpu, capsys, monkeypatch):
-    monkeypatch.setattr(gpu, "ROWS", (gpu.add, gpu.layers))
-    assert gpu.main(calls=1, rounds=1) == 0
+    monkeypatch.setattr(gpu, "other", lambda: (gpu.vistorch, "cpu", lambda: None))
+    assert gpu.main(calls=1, rounds=1, rows=["add"]) == 0
     first, *rows = capsys.readouterr().out.splitlines()
     assert first.startswith("Stand-in GPU 0: vistorch there, ")
-    assert [row.split()[0] for row in rows] == ["add", "layers"]
+    assert [row.split()[0] for row in rows] == ["add"]
 
 
-@pytest.mark.parametrize("row", gpu.ROWS)
-def test_every_row_can_be_called(row):
+def test_a_row_that_fails_says_why_and_the_others_run(strict_gpu, capsys, monkeypatch):
+    def broken(lib, make):
+        raise RuntimeError("no such kernel\nand more")
+
+    monkeypatch.setattr(gpu, "ROWS", {"broken": broken, "add": gpu.add})
+    assert gpu.main(calls=1, rounds=1) == 1
+    _, failed, ran = capsys.readouterr().out.splitlines()
+    assert failed.split(None, 1) == ["broken", "failed: RuntimeError: no such kernel"]
+    assert ran.startswith("add")
+
+
+@pytest.mark.parametrize("name", gpu.ROWS)
+def test_every_row_can_be_called(name):
     import vistorch
 
-    row(vistorch, lambda *shape: vistorch.ones(*[min(n, 4) for n in shape]))()
+    def small(*shape):
+        return vistorch.ones(*[n if n < 100 and len(shape) > 2 else min(n, 8) for n in shape])
+
+    if name in ("resnet18_256", "lenet_1024", "max_pool", "convolution"):
+        shapes = {"resnet18_256": 2, "lenet_1024": 2, "max_pool": 1, "convolution": 1}
+        gpu.ROWS[name](vistorch, lambda *s: vistorch.ones(*s)[: shapes[name]] if len(s) == 4 else small(*s))
+        return
+    gpu.ROWS[name](vistorch, small)()
 
 
 def test_simulated_devices_claim_no_speed(capsys):
     cuda.simulate(1)
     assert gpu.main() == 1
     assert capsys.readouterr().out.startswith("not run: 1 simulated")
+
+
+def test_the_first_call_goes_on_when_a_step_fails(tmp_path, capsys):
+    steps = (
+        first_call.Step("bad", 20, ("-c", "raise SystemExit('gone')")),
+        first_call.Step("slow", 1, ("-c", "import time; time.sleep(30)")),
+        first_call.Step("good", 20, ("-c", "print('well')")),
+    )
+    assert first_call.main(str(tmp_path), steps) == 1
+    bad, slow, good = (tmp_path / "summary.txt").read_text().splitlines()
+    assert bad.startswith("bad") and "status 1" in bad and "gone" in bad
+    assert "stopped after 1 s" in slow
+    assert "status 0" in good and good.endswith("well")
+    assert first_call.main(str(tmp_path), steps[2:]) == 0
+
+
+def test_the_first_call_ends_in_time():
+    assert sum(step.limit for step in first_call.STEPS) < 600
+    assert sys.executable

@@ -1,5 +1,7 @@
 """One update rule, two executors: on arrays in place, block by block, and on Tensors, where a graph is wanted.
 
+A third, for CUDA devices, writes the rule as a kernel: `fused`.
+
 A rule is written with the names below, as `F.lerp_(m, g, 0.1)`. A name with an underscore writes into its first
 operand, which is a parameter or its state. The others give a value: on arrays a piece of scratch memory that is kept
 from step to step, so a step allocates nothing. `div`, `mul` and `shift` take a value that the rule made itself and give

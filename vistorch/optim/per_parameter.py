@@ -99,6 +99,7 @@ class Rule(Optimizer):
         F: Any = tensors
         last: Any = None
         numbers: tuple = ()
+        waiting: dict[tuple, list] = {}  # parameters on devices, by place and numbers
 
         def get(name: str) -> Any:
             value = group[name]
@@ -132,16 +133,19 @@ class Rule(Optimizer):
             a = p._data
             operands = [a, g._data, *[state[name]._data for name in names]]
             if place.kind:
-                with place:
-                    _run(update, F, operands, numbers, self.as_real)
-            elif a.size <= BLOCK and a.dtype in PLAIN:
+                waiting.setdefault((place, numbers), []).append((p, operands))
+                continue
+            if a.size <= BLOCK and a.dtype in PLAIN:
                 F.begin(a)
                 update(F, *operands, *numbers)
             else:
                 _run(update, F, operands, numbers, self.as_real)
-            (p._ver or version(p)).n += 1
-            if (emit := listeners.write) is not None:
-                emit(p, None)
+            _written(p)
+        for (place, numbers), found in waiting.items():
+            with place:
+                _run_together(update, place, [operands for _, operands in found], numbers, self.as_real)
+            for p, _ in found:
+                _written(p)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -177,6 +181,28 @@ def pulled(F: Any, p: Any, g: Any, decay: Any, shrink: Any, maximize: bool) -> A
 def shrinking(get: Callable[[str], Any]) -> Any:
     """The factor of decoupled weight decay, or None where it is not decoupled."""
     return 1 - get("lr") * get("weight_decay") if get("decoupled_weight_decay") else None
+
+
+def _written(p: Tensor) -> None:
+    """A parameter was written in place."""
+    (p._ver or version(p)).n += 1
+    if (emit := listeners.write) is not None:
+        emit(p, None)
+
+
+def _run_together(update: Callable, place: Any, works: list[list], numbers: tuple, as_real: bool) -> None:
+    """A rule on many parameters of one device: one launch for each type, the rest one by one."""
+    from . import fused
+
+    alike: dict[Any, list] = {}
+    for operands in works:
+        flat = fused.flat(operands, as_real)
+        alike.setdefault(None if flat is None else flat[0].dtype, []).append((operands, flat))
+    for dtype, found in alike.items():
+        flats = [flat for _, flat in found]
+        if dtype is None or not fused.step(place.xp, place.index, update, flats, numbers):
+            for operands, _ in found:
+                _run(update, arrays_of(place), operands, numbers, as_real)
 
 
 def _run(update: Callable, F: Arrays, operands: list, numbers: tuple, as_real: bool) -> None:

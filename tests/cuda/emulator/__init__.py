@@ -21,8 +21,10 @@ import numpy as np
 HERE = Path(__file__).parent
 CACHE = Path(tempfile.gettempdir()) / "vistorch-emulated-kernels"
 KERNEL = re.compile(r'extern "C" __global__ void (\w+)\(')
+# A kernel may be named as a function of the C library: -Bsymbolic finds the kernel.
 # Contraction of a product and a sum is the device's own; here results must not depend on the processor.
-FLAGS = "-std=c++17 -O1 -shared -fPIC -w -U_FORTIFY_SOURCE -fno-stack-protector -ffp-contract=off".split()
+FLAGS = ["-std=c++17", "-O1", "-shared", "-fPIC", "-w", "-U_FORTIFY_SOURCE", "-fno-stack-protector"]
+FLAGS += ["-Wl,-Bsymbolic", "-ffp-contract=off"]
 ORDERS = (0, 1, 2)  # the threads of a block in turn, from behind, and far apart
 
 

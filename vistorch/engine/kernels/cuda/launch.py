@@ -26,9 +26,13 @@ MOST_BLOCKS = 1 << 16  # threads of larger grids would have too little to do
 @functools.cache
 def text(file: str, dtype: str) -> str:
     """The whole text of a module for one type of elements."""
+    return around(SOURCE.joinpath(f"{file}.cu").read_text(), dtype)
+
+
+def around(kernels: str, dtype: str) -> str:
+    """The text of kernels with what they stand on, for one type of elements."""
     memory, wide = TYPES[dtype]
-    parts = [SOURCE.joinpath(name).read_text() for name in ("common.cuh", f"{file}.cu")]
-    return "".join([f"#define T {memory}\n#define A {wide}\n", *parts])
+    return f"#define T {memory}\n#define A {wide}\n{SOURCE.joinpath('common.cuh').read_text()}{kernels}"
 
 
 @functools.cache
@@ -39,10 +43,19 @@ def function(file: str, name: str, dtype: str) -> Any:
 
 @functools.cache
 def _module(file: str, dtype: str) -> Any:
+    return _made(text(file, dtype))
+
+
+def compiled(kernels: str, dtype: str) -> Any:
+    """A module of a text that was written while the program ran."""
+    return _made(around(kernels, dtype))
+
+
+def _made(code: str) -> Any:
     import cupy  # pyright: ignore[reportMissingImports]
 
     # "T" and "A" are names of headers that cupy's own text includes: nothing of it goes in front of ours.
-    return cupy.RawModule(code=text(file, dtype), options=OPTIONS)
+    return cupy.RawModule(code=code, options=OPTIONS)
 
 
 def known(*arrays: Any) -> bool:

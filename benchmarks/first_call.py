@@ -1,0 +1,67 @@
+"""The first call on a machine with a GPU: everything once, in under ten minutes, with the results in one folder.
+
+Run as `python -m benchmarks.first_call [FOLDER]`; without a folder it takes the environment's OUT, else `gpu-results`.
+Each step is a process with a time limit of its own, so one that hangs or dies takes nothing along. `summary.txt` has a
+line a step and is written anew after each. Nothing is installed: what a step lacks, its log says.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+DIAGNOSE = "import vistorch as v; print(v.cuda.diagnose()); print(v.cuda.get_device_name())"
+TEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--maxfail=200", "--timeout=120")
+
+
+class Step(NamedTuple):
+    """One process: its name, which is its log's, the most seconds it gets, and Python's arguments."""
+
+    name: str
+    limit: int
+    arguments: tuple[str, ...]
+
+
+STEPS = (
+    Step("diagnose", 40, ("-c", DIAGNOSE)),
+    Step("tests_gpu", 80, (*TEST, "tests/cuda/test_on_gpu.py")),
+    Step("tests_kernels", 80, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
+    Step("benchmarks", 180, ("-m", "benchmarks.gpu", "--seconds", "3")),
+    Step("tests_ops", 180, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
+    Step("kernels_exist", 30, (*TEST, "tests/cuda/test_kernels_exist.py")),
+)
+
+
+def run(step: Step, folder: Path) -> str:
+    """Run a step into its log; the line about it."""
+    start = time.monotonic()
+    with (folder / f"{step.name}.txt").open("w") as log:
+        try:
+            done = subprocess.run(
+                [sys.executable, *step.arguments], stdout=log, stderr=subprocess.STDOUT, timeout=step.limit
+            )
+            ended = f"status {done.returncode}"
+        except subprocess.TimeoutExpired:
+            ended = f"stopped after {step.limit} s"
+    last = (folder / f"{step.name}.txt").read_text(errors="replace").strip().splitlines()
+    return f"{step.name:14} {ended:20} {time.monotonic() - start:6.1f} s  {last[-1][:150] if last else ''}"
+
+
+def main(folder: str | None = None, steps: tuple[Step, ...] = STEPS) -> int:
+    """Run the steps one after another; 0 if each ended well."""
+    into = Path(folder or os.environ.get("OUT") or "gpu-results")
+    into.mkdir(parents=True, exist_ok=True)
+    lines: list[str] = []
+    for step in steps:
+        lines.append(run(step, into))
+        (into / "summary.txt").write_text("\n".join(lines) + "\n")
+        print(lines[-1], flush=True)
+    return int(any(" status 0 " not in line for line in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2]))

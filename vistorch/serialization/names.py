@@ -15,12 +15,12 @@ from typing import Any
 from ..engine.base import dtypes
 from ..engine.base.device import device
 from ..engine.base.layout import strided
+from ..engine.base.paths import BACK, path_in_torch
 from ..engine.base.size import Size
 from ..engine.core.tensor import Tensor
 from ..engine.memory.storage import UntypedStorage
 from ..engine.methods.typed_storage import STORAGE_CLASSES
 from . import rebuild
-from .paths import BACK, path_in_torch
 
 Name = tuple[str, str]
 

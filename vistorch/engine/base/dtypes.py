@@ -13,6 +13,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from . import namespace
+
 
 class dtype:
     """The type of a tensor's elements, such as `vistorch.float32`.
@@ -57,7 +59,7 @@ class dtype:
         raise AttributeError(f"attribute '{name}' of 'vistorch.dtype' objects is not writable")
 
     def __repr__(self) -> str:
-        return f"vistorch.{self.name}"
+        return f"{namespace.package}.{self.name}"
 
     def __reduce__(self) -> str:
         """Travel and be copied as the name of a global, so that the same object comes back."""

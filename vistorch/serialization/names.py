@@ -41,7 +41,7 @@ OURS: dict[Name, Any] = {
     ("torch._tensor", "_rebuild_from_type_v2"): rebuild.rebuild_from_type_v2,
     ("torch.serialization", "_get_layout"): layout_named,
     **{("torch._utils", name): function for name, function in rebuild.REBUILDERS.items()},
-    **{("torch", d.name): d for d in dtypes.ALL},
+    **{("torch", d.name): d for d in (*dtypes.ALL, *dtypes.UNSIGNED, *dtypes.EIGHTS)},
     **{("torch", name): kind for name, kind in STORAGE_CLASSES.items()},
 }
 """By PyTorch's name, our object."""

@@ -14,6 +14,8 @@ import threading
 from typing import Any
 
 from ..engine.core.registry import FUNCTIONS
+from ..engine.kernels import threads
+from ..engine.kernels.fast import arithmetic
 
 # Elements worked on at a time. A rule passes over its operands a dozen times: a block of all of them fits the cache.
 BLOCK = 1 << 16
@@ -245,6 +247,54 @@ class Arrays:
         return self.xp.divide(x, y, x)
 
 
+class Shared(Arrays):
+    """The same on long flat float32 blocks, each of which all threads work on.
+
+    A block is as much longer than `BLOCK` as there are threads, so that the part of each fits its cache.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(arithmetic)
+        self.memory: list = []
+
+    def _cut(self, i: int) -> Any:
+        n = self.like.size
+        if i == len(self.memory):
+            self.memory.append(None)
+        if self.memory[i] is None or self.memory[i].size < n:
+            self.memory[i] = self.xp.empty(n, self.like.dtype)
+        return self.memory[i][:n]
+
+    def add_(self, x: Any, y: Any, alpha: Any = 1) -> None:
+        """`x += alpha * y`."""
+        if alpha == 1:
+            arithmetic.add(x, y, x)
+        else:
+            arithmetic.add_product(x, y, alpha)
+
+    def lerp_(self, x: Any, y: Any, weight: Any) -> None:
+        """`x += weight * (y - x)`."""
+        arithmetic.add_product(x, arithmetic.subtract(y, x, self.scratch()), weight)
+        self.used -= 1
+
+    def addcmul_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
+        """`x += value * y * z`."""
+        arithmetic.add_product(x, arithmetic.multiply(y, z, self.scratch()), value)
+        self.used -= 1
+
+    def addcdiv_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
+        """`x += value * y / z`."""
+        arithmetic.add_product(x, arithmetic.divide(y, z, self.scratch()), value)
+        self.used -= 1
+
+    @staticmethod
+    def length(size: int) -> int:
+        """How long blocks of an array of this size are."""
+        count = max(size // (BLOCK * min(threads.count(), _MOST)), 1)
+        return -(-size // count // _LINE) * _LINE
+
+
+_MOST, _LINE = 8, 64  # more threads than this get no longer blocks; elements that blocks are multiples of
 tensors = Tensors()
 _mine = threading.local()  # scratch memory belongs to a thread
 
@@ -257,4 +307,15 @@ def arrays_of(place: Any) -> Arrays:
         if not hasattr(_mine, "by_place"):
             _mine.by_place = {}
         made = _mine.by_place[place] = Arrays(place.xp)
+        return made
+
+
+def shared() -> Shared | None:
+    """The executor of this thread for long blocks, or None where there is no library for it."""
+    if not arithmetic.ready():
+        return None
+    try:
+        return _mine.shared
+    except AttributeError:
+        made = _mine.shared = Shared()
         return made

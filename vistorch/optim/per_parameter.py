@@ -20,7 +20,7 @@ from ..engine.core.graph import version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
 from .checks import is_on
-from .executors import BLOCK, Arrays, arrays_of, tensors
+from .executors import BLOCK, Arrays, arrays_of, shared, tensors
 from .loading import check_entries
 from .optimizer import Optimizer, with_loss
 
@@ -199,9 +199,12 @@ def _run(update: Callable, F: Arrays, operands: list, numbers: tuple, as_real: b
         update(F, *operands, *numbers)
         return
     flat = [a.reshape(-1) for a in operands]
-    # On one thread: threads that pass the interpreter's lock around after each short call took 2 to 3 times as long.
-    for start in range(0, size, BLOCK):
-        cut = [a[start : start + BLOCK] for a in flat]
+    # Threads of Python would pass the interpreter's lock around after each short call: 2 to 3 times as long as one.
+    step = BLOCK
+    if dt is F4 and all(a.dtype is F4 for a in flat) and (many := shared()) is not None:
+        F, step = many, many.length(size)
+    for start in range(0, size, step):
+        cut = [a[start : start + step] for a in flat]
         F.begin(cut[0])
         update(F, *cut, *numbers)
 

@@ -13,12 +13,14 @@ from typing import Any
 from .. import threads
 
 _PACKAGE = f"{__name__.rpartition('.fast.')[0]}.onednn"
+_MODULES = ("arithmetic", "convolution", "normalization", "pointwise", "pooling", "products", "recurrent")
 _lock = threading.Lock()
 
 
 class _OneDNN:
     """The kernels by module, once `ready` has found them."""
 
+    arithmetic: Any = None
     convolution: Any = None
     normalization: Any = None
     pointwise: Any = None
@@ -46,7 +48,7 @@ class _OneDNN:
     def _open(self) -> None:
         try:
             primitives = importlib.import_module(f"{_PACKAGE}.primitives")
-            for name in ("convolution", "normalization", "pointwise", "pooling", "products", "recurrent"):
+            for name in _MODULES:
                 setattr(self, name, importlib.import_module(f"{_PACKAGE}.{name}"))
             self.primitives = primitives
         except Exception as exc:

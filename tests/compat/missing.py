@@ -104,7 +104,7 @@ MISSING = [
     ("autograd.profiler", TRACER, "load_nvprof parse_nvprof_trace"),
     ("profiler", TRACER, "DeviceType ExecutionTraceObserver kineto_available"),
     ("func", "transforms of traced functions", "debug_unwrap functionalize linearize rearrange"),
-    ("func", "for vmap, which is not built", "replace_all_batch_norm_modules_"),
+    ("func", "for models in one batch, which vmap does not need here", "replace_all_batch_norm_modules_"),
     (
         "linalg",
         "needs Bunch and Kaufman's factorization, which numpy has not",

@@ -12,8 +12,9 @@ from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
-from vistorch import private_names as private
 from vistorch.engine.base.errors import not_built
+
+from . import private_names as private
 
 
 class Row(NamedTuple):
@@ -29,7 +30,6 @@ class Row(NamedTuple):
 MODULES = {
     "ao": "Quantization and sparsity under PyTorch's name.",
     "ao.quantization": "Quantization: named, not built.",
-    "autograd.forward_ad": "Forward mode: named, not built.",
     "cuda.graphs": "Recordings of what a CUDA device does, to be played again: named, not built.",
     "export": "Ahead-of-time export: named, not built.",
     "fx": "Graphs of modules as programs: named, not built.",
@@ -95,12 +95,6 @@ ROWS = (
         "autograd.profiler",
         "vistorch.profiler measures nothing; use `cProfile`.",
         classes="EventList FunctionEvent",
-    ),
-    Row(
-        "autograd.forward_ad",
-        "vistorch differentiates backwards; `autograd.functional.jvp` and `func.jvp` give the same numbers.",
-        "enter_dual_level exit_dual_level make_dual unpack_dual",
-        "UnpackedDualTensor dual_level",
     ),
     Row(
         "compiler",

@@ -118,13 +118,15 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable:
     Example:
         >>> import vistorch
         >>> from vistorch.utils.flop_counter import FlopCounterMode, register_flop_formula
-        >>> @register_flop_formula("cumsum")
+        >>> @register_flop_formula("exp")
         ... def count(shape, *args, out_shape=None, **kwargs):
         ...     return shape[0]
         >>> with FlopCounterMode(display=False) as counter:
-        ...     _ = vistorch.ones(5).cumsum(0)
+        ...     _ = vistorch.ones(5).exp()
         >>> counter.get_total_flops()
         5
+        >>> from vistorch.utils.flop_counter import _MORE
+        >>> _ = _MORE.pop("exp")  # as if nothing had been
     """
 
     def enter(formula: Callable) -> Callable:

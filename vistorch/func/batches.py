@@ -68,14 +68,14 @@ def vmap(
         leaves, form = flat(args)
         dims = _spread(in_dims, form, args)
         size = _size(func, in_dims, leaves, dims)
-        state = None if randomness == "different" else get_rng_state()
+        state: Any = None if randomness == "different" else get_rng_state()
         results = []
         for i in range(size):
             if randomness == "same":
                 set_rng_state(state)
             one = [_sample(x, d, i) for x, d in zip(leaves, dims, strict=True)]
             results.append(func(*built(form, one), **kwargs))
-            if randomness == "error" and not (get_rng_state() == state).all():
+            if randomness == "error" and not get_rng_state().equal(state):
                 set_rng_state(state)
                 raise RuntimeError(DREW)
         return _stacked(func, results, out_dims)

@@ -17,7 +17,9 @@ from vistorch.engine.base.paths import path_in_torch
 from vistorch.torch_version import TorchVersion
 
 # Folders of ours that PyTorch has nothing of.
-_OURS_ALONE = frozenset("engine debug widgets vt magics torch_source torch_api compat tutorials cli".split())
+_OURS_ALONE = frozenset(
+    "engine debug widgets vt magics ranks torch_source torch_api compat tutorials cli".split()
+)
 # Files of ours whose names are all one module there, or in another file of the package.
 _JOINED = tuple(
     f"vistorch.{name}."

@@ -1,16 +1,21 @@
-"""A version that is a text and compares as a version, with texts and with tuples.
+"""Versions that compare with texts and tuples, and which of the two libraries `import torch` gives.
 
-Invariant: it is a str in every other respect.
+`__version__` is vistorch's. `of_pytorch()` is that of the real PyTorch, where the program has imported it too.
+
+Invariant: asking imports nothing.
 """
 
 from __future__ import annotations
 
 import operator
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["TorchVersion"]
+from vistorch._version import __version__ as _own
+
+__all__ = ["TorchVersion", "of_pytorch"]
 
 
 _PARTS = re.compile(
@@ -69,4 +74,21 @@ class TorchVersion(str):
     __slots__ = ()
     __hash__ = str.__hash__
     __gt__, __lt__, __eq__ = _compared("__gt__"), _compared("__lt__"), _compared("__eq__")
-    __ge__, __le__ = _compared("__ge__"), _compared("__le__")
+    __ge__, __le__, __ne__ = _compared("__ge__"), _compared("__le__"), _compared("__ne__")
+
+
+def of_pytorch() -> TorchVersion | None:
+    """The version of the real PyTorch that the program has imported, whose graphs can be seen here; None without one.
+
+    Example:
+        >>> from vistorch.torch_version import of_pytorch
+        >>> of_pytorch() is None or of_pytorch() > (1, 0)
+        True
+    """
+    found = sys.modules.get("torch")  # vistorch itself, where the alias is on
+    if found is sys.modules.get("vistorch") or getattr(found, "__name__", "") != "torch":
+        return None
+    return TorchVersion(str(found.__version__)) if hasattr(found, "__version__") else None
+
+
+__version__ = TorchVersion(_own)

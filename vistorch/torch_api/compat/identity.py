@@ -106,6 +106,8 @@ def take(module: ModuleType) -> None:
         sys.modules.setdefault(name, module)
         if own == "vistorch.version":
             _set(module, "__version__", TORCH)
+        elif own == "vistorch.torch_version":
+            _set(module, "__version__", TorchVersion(TORCH))
         elif own == "vistorch.vision":
             _set(module, "__version__", TORCHVISION)
     for value in list(vars(module).values()):

@@ -81,6 +81,7 @@ MODULES = {
     "distributed.pipelining": "Models cut into stages.",
     "distributed.run": "Starts ranks.",
     "distributed.tensor": "Tensors spread over ranks: no tensor is one.",
+    "distributed.tensor._utils": "Tensors spread over ranks.",
     "distributed.tensor.experimental": "Tensors spread over ranks.",
     "distributed.tensor.experimental._attention": "Attention over ranks.",
     "distributed.tensor.parallel": "Modules spread over ranks.",
@@ -219,6 +220,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
         "distribute_tensor distribute_module ones zeros empty full rand randn",
         "DTensor Replicate Shard Partial Placement DeviceMesh",
     ),
+    ("distributed.tensor._utils", _RANKS, "compute_local_shape_and_global_offset", ""),
     ("distributed.tensor.experimental", _RANKS, "context_parallel implicit_replication local_map", ""),
     ("distributed.tensor.experimental._attention", _RANKS, "context_parallel set_rotate_method", ""),
     (

@@ -19,6 +19,11 @@ from .engine.base.dtypes import (
     double,
     dtype,
     float,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -35,6 +40,9 @@ from .engine.base.dtypes import (
     set_default_dtype,
     short,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from .engine.base.finfo import finfo, iinfo
 from .engine.base.layout import (

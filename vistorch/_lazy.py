@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 _torch_api = """
-    __config__ __future__ accelerator backends compat compiler cpu functional hub jit overrides profiler return_types
-    settings signal testing torch_version types version
+    __config__ __future__ accelerator backends compat compiler cpu functional hub futures jit overrides profiler
+    return_types settings signal testing torch_version types version
 """.split()
 MODULES = (
     """
@@ -31,7 +31,7 @@ MODULES = (
 )
 # Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
 ELSEWHERE = {
-    **dict.fromkeys([*_torch_api, "files", "lowrank"], "torch_api"),
+    **dict.fromkeys([*_torch_api, "files", "lowrank", "private_values"], "torch_api"),
     "cli": "vt",
     "tutorials": "vt.cli",
 }
@@ -83,6 +83,7 @@ _autocast = """
 _kinds = "Half BFloat16 Float Double Char Short Int Long Byte ComplexFloat ComplexDouble Bool".split()
 # A name of `vistorch` -> the module that has it.
 NAMES = {
+    "Future": "futures",
     "GradScaler": "amp",
     "autocast": "amp",
     "compile": "compiler",
@@ -115,9 +116,13 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"vistorch.{name}")
     if name in NAMES:
         found = getattr(importlib.import_module(f"vistorch.{NAMES[name]}"), name)
-    elif name.startswith("_"):  # asked for by copy, inspect and such: no reason to load the table
+    elif name.startswith("__"):  # asked for by copy, inspect and such: no reason to load the table
         raise _no_attribute(name)
-    elif name in _table().MODULES:
+    elif name.startswith(("_foreach_", "_check", "_assert", "_shape_as")):
+        found = importlib.import_module("vistorch.private_values").NAMES.get(name)
+        if found is None:
+            raise _no_attribute(name)
+    elif name in _table().MADE:
         return importlib.import_module(f"vistorch.{name}")
     elif (found := unbuilt("").get(name)) is None:
         raise _no_attribute(name)
@@ -186,10 +191,10 @@ class Unbuilt:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Where such a module comes from."""
         root, _, name = fullname.partition(".")
-        if root != "vistorch" or name not in _table().MODULES:
+        if root != "vistorch" or name not in _table().MADE:
             return None
         loader: Any = self
-        return ModuleSpec(fullname, loader, origin="not built", is_package=bool(_inside(name)))
+        return ModuleSpec(fullname, loader, origin="not built", is_package=bool(_inside(name, _table().MADE)))
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Leave that to Python."""
@@ -198,17 +203,18 @@ class Unbuilt:
         """Fill in what the table says."""
         name = module.__name__.partition(".")[2]
         table = _table()
-        module.__doc__ = table.MODULES[name]
+        module.__doc__ = table.MADE[name]
         vars(module).update(unbuilt(table.SAME.get(name, name)))
-        if inside := _inside(name):
+        if inside := _inside(name, table.MODULES):
             module.__all__ = inside  # type: ignore[attr-defined]
-        for child in inside:
+        for child in _inside(name, table.MADE):
             importlib.import_module(f"{module.__name__}.{child}")
 
 
-def _inside(name: str) -> list[str]:
-    """Return the modules inside of one that the table makes."""
-    return [other[len(name) + 1 :] for other in _table().MODULES if other.startswith(f"{name}.")]
+def _inside(name: str, made: dict[str, str]) -> list[str]:
+    """Return the modules directly inside of one that the table makes."""
+    inner = [other[len(name) + 1 :] for other in made if other.startswith(f"{name}.")]
+    return [other for other in inner if "." not in other]
 
 
 class Former:

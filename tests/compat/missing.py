@@ -37,7 +37,7 @@ MISSING = [
     (
         "torch",
         SCRIPT,
-        "Graph Node Value Type Future merge_type_from_type_comment parse_type_comment unify_type_list",
+        "Graph Node Value Type merge_type_from_type_comment parse_type_comment unify_type_list",
     ),
     (
         "torch",
@@ -47,7 +47,7 @@ MISSING = [
     (
         "torch",
         OTHER,
-        "FatalError LockingLogger LoggerBase NoopLogger PRIVATE_OPS PyTorchFile* SUM StorageBase",
+        "FatalError LockingLogger LoggerBase NoopLogger PRIVATE_OPS SUM StorageBase",
     ),
     (
         "torch",
@@ -59,19 +59,17 @@ MISSING = [
         OTHER,
         "init_num_threads prepare_multiprocessing_environment profiler_allow_* quasirandom windows",
     ),
-    ("torch", OTHER, "legacy_contiguous_format monitor package mtia"),
+    ("torch", OTHER, "legacy_contiguous_format package mtia"),
     ("torch", "operators are vistorch's functions, not looked up by schema", "classes ops"),
-    ("torch", "results of calls elsewhere, for RPC and scripts", "futures"),
-    ("futures", "results of calls elsewhere, for RPC and scripts", "Future collect_all wait_all"),
     ("torch", "device-neutral events; vistorch.cuda.Event is there", "Event"),
     ("torch", "PyTorch's alias of FloatStorage, not documented", "Storage"),
     ("torch", SYMBOLS, "Sym* sym_*"),
     (
         "torch",
         TYPES,
-        "bit bits* chalf complex32 float4_* float8_* int1 int2 int3 int4 int5 int6 int7",
+        "bit bits* chalf complex32 float4_* int1 int2 int3 int4 int5 int6 int7",
     ),
-    ("torch", TYPES, "uint1 uint2 uint3 uint4 uint5 uint6 uint7 uint16 uint32 uint64"),
+    ("torch", TYPES, "uint1 uint2 uint3 uint4 uint5 uint6 uint7"),
     ("torch", QUANTIZED, "qint* quint* qscheme per_channel_* per_tensor_* QInt* QUInt*"),
     ("torch", SPARSE, "sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr jagged"),
     (
@@ -102,11 +100,11 @@ MISSING = [
         "for streams and compilers",
         "region_activation_memory_budget set_override_* set_warn_on_*",
     ),
-    ("autograd.profiler", TRACER, "EnforceUnique EventList FunctionEvent KinetoStepTracker MemRecordsAcc"),
+    ("autograd.profiler", TRACER, "EnforceUnique KinetoStepTracker MemRecordsAcc"),
     ("autograd.profiler", TRACER, "load_nvprof parse_nvprof_trace"),
     ("profiler", TRACER, "DeviceType ExecutionTraceObserver kineto_available"),
     ("func", "transforms of traced functions", "debug_unwrap functionalize linearize rearrange"),
-    ("func", "for vmap, which is not built", "replace_all_batch_norm_modules_"),
+    ("func", "for models in one batch, which vmap does not need here", "replace_all_batch_norm_modules_"),
     (
         "linalg",
         "needs Bunch and Kaufman's factorization, which numpy has not",

@@ -46,11 +46,11 @@ def test_what_a_module_sees(folder):
 
 
 def test_alias_is_there(folder):
-    here = folder(script="import torch, sys; print(torch.__name__, sys.argv[1:])")
+    here = folder(script="import torch, sys; print(torch.__spec__.name, sys.argv[1:])")
     assert vistorch("run", "script.py", "x", cwd=here).stdout == "vistorch ['x']\n"
     assert vistorch("run", "-m", "script", cwd=here).stdout == "vistorch []\n"
-    assert vistorch("run", "-c", "import torch; print(torch.__name__)").stdout == "vistorch\n"
-    assert vistorch("run", "-", input="import torch; print(torch.__name__)").stdout == "vistorch\n"
+    assert vistorch("run", "-c", "import torch; print(torch.__spec__.name)").stdout == "vistorch\n"
+    assert vistorch("run", "-", input="import torch; print(torch.__spec__.name)").stdout == "vistorch\n"
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ import multiprocessing, subprocess, sys
 
 def name(_):
     import torch
-    return torch.__name__
+    return torch.__spec__.name
 
 if __name__ == "__main__":
     for method in ("spawn", "forkserver", "fork"):
         with multiprocessing.get_context(method).Pool(1) as pool:
             print(*pool.map(name, [0]))
-    again = "import torch, sys; print(torch.__name__)"
+    again = "import torch, sys; print(torch.__spec__.name)"
     print(subprocess.run([sys.executable, "-c", again], capture_output=True, text=True).stdout.strip())
     print([path for path in sys.path if path.endswith("start")])
 """
@@ -124,7 +124,7 @@ def test_vistorch_is_found_from_a_checkout(folder, tmp_path):
 
 
 def test_a_sitecustomize_of_ones_own_is_run(folder):
-    here = folder(sitecustomize="print('mine')", script="import torch; print(torch.__name__)")
+    here = folder(sitecustomize="print('mine')", script="import torch; print(torch.__spec__.name)")
     env = {"PYTHONPATH": f"{here}{os.pathsep}{ROOT}"}
     assert vistorch("run", "script.py", cwd=here, env=env).stdout.split() == ["mine", "mine", "vistorch"]
 

@@ -56,7 +56,7 @@ def test_a_device_object_and_an_index_are_taken(shell):
 def test_torch_on_and_off(type_in):
     theirs = sys.modules.get("torch")
     assert type_in("%vt torch on --force").out.startswith("import torch gives vistorch; ")
-    assert type_in("import torch\ntorch.__name__").out.strip().endswith("'vistorch'")
+    assert type_in("import torch\ntorch.__spec__.name").out.strip().endswith("'vistorch'")
     assert type_in("%vt torch").out == "import torch gives vistorch\n"
     assert type_in("%vt torch off").out == "import torch gives PyTorch, where it is installed\n"
     assert sys.modules.get("torch") is theirs

@@ -11,7 +11,7 @@ import vistorch
 from tests.nn.samples import LAYERS
 from tests.nn.test_modules import build_in, same
 from tests.ops.library import L, prepare
-from vistorch.serialization.paths import path_in_torch
+from vistorch.engine.base.paths import path_in_torch
 
 from .both import ours_read, theirs_read, torch, written
 

@@ -68,7 +68,7 @@ def test_what_each_magic_says(notebook, page, shoot):
     assert "cuda:3 (simulated)" in said("%vt device simulate 4")
     assert "device='cuda:0'" in said("vistorch.ones(2).cuda()")
     said("%vt torch on")
-    assert said("import torch; torch.__name__").strip("'") == "vistorch"
+    assert said("import torch; torch.__spec__.name").strip("'") == "vistorch"
     assert "ok" in said("%vt doctor")
     # An error is one line that says what to type.
     for source, words in [

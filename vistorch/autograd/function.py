@@ -16,6 +16,7 @@ from typing import Any
 from ..engine.base import errors
 from ..engine.base.events import listeners
 from ..engine.base.modes import mode, no_grad
+from ..engine.base.namespace import of_module
 from ..engine.core.graph import Base, draw, edge, version
 from ..engine.core.record import pack, remember, save_input
 from ..engine.core.tensor import Tensor, wrap
@@ -61,10 +62,10 @@ class FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple, namespace: dict) -> None:
         super().__init__(name, bases, namespace)
-        label = name + "Backward"
-        emit = {"__slots__": (), "forward_cls": cls, "__module__": "vistorch.autograd.function"}
+        label, home = name + "Backward", of_module("vistorch.autograd.function")
+        emit = {"__slots__": (), "forward_cls": cls, "__module__": home}
         cls._backward_cls: Any = type(label, (BackwardCFunction,), emit)
-        cls._ctx_cls: Any = type(label, (FunctionCtx,), {"__module__": "vistorch.autograd.function"})
+        cls._ctx_cls: Any = type(label, (FunctionCtx,), {"__module__": home})
 
 
 class Function(metaclass=FunctionMeta):

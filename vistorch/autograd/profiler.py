@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._lazy import unbuilt
 from ..torch_api.profiler import profile as _profile
 from ..torch_api.profiler import record_function
 
+globals().update(unbuilt("autograd.profiler"))
 __all__ = ["emit_itt", "emit_nvtx", "profile", "record_function"]
 
 

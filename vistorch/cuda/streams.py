@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any
 
-from ..engine.base import cuda_probe
+from ..engine.base import cuda_probe, namespace
 from ..engine.base.device import device as named_device
 from ..engine.base.device import make
 from ..engine.kernels import simulated
@@ -162,7 +162,7 @@ class Stream:
         return hash((self.cuda_stream, self.device))
 
     def __repr__(self) -> str:
-        return f"<vistorch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+        return f"<{namespace.package}.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
 
 class _Entered(threading.local):
@@ -258,7 +258,7 @@ class Event:
         return cupy.cuda.get_elapsed_time(self._own, end_event._own)
 
     def __repr__(self) -> str:
-        return f"<vistorch.cuda.Event {'uninitialized' if self._time is None else 'recorded'}>"
+        return f"<{namespace.package}.cuda.Event {'uninitialized' if self._time is None else 'recorded'}>"
 
 
 class StreamContext:

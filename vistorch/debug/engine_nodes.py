@@ -66,7 +66,7 @@ class EngineNodes:
     def dtype(self, node: Any) -> str:
         """The type of its first output."""
         found = getattr(node, "dtype", None)
-        return "" if found is None else str(dtypes.of(found)).removeprefix("vistorch.")
+        return "" if found is None else dtypes.of(found).name
 
     def device(self, node: Any) -> str:
         """Where its first output is."""

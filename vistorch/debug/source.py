@@ -21,6 +21,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..engine.base.namespace import own_module
+
 # A source is found by the module that makes it, and that module is loaded when it is needed.
 PACKAGES = {"vistorch": "vistorch.debug.engine_source", "torch": "vistorch.torch_source"}
 
@@ -388,7 +390,7 @@ def _library(kind: type) -> str | None:
 
 def _look(kind: type) -> str | None:
     for base in kind.__mro__:
-        module = base.__module__ or ""
+        module = own_module(base) or ""
         root = module.partition(".")[0]
         if root == "vistorch" and (base.__name__ in ("Tensor", "Module", "Node", "Leaf")):
             return "vistorch"
@@ -429,7 +431,7 @@ def real_torch() -> Any:
     """
     found = sys.modules.get("torch")
     # a module that is still being imported has no version yet
-    return found if getattr(found, "__name__", "") == "torch" and hasattr(found, "__version__") else None
+    return None if found is sys.modules.get("vistorch") else found if hasattr(found, "__version__") else None
 
 
 def has(source: Source, feature: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import vistorch
 
+from ..engine.base.namespace import own_module
 from ..engine.base.size import Size
 from ..engine.core.tensor import Tensor
 from .distribution import Distribution
@@ -45,7 +46,7 @@ class Family(Distribution):
             batch_shape: the shape wanted.
             _instance: a new object to fill, given by subclasses.
         """
-        home = next(c for c in type(self).__mro__ if c.__module__.startswith(PACKAGE + "."))
+        home = next(c for c in type(self).__mro__ if own_module(c).startswith(PACKAGE + "."))
         new = self._get_checked_instance(home, _instance)
         shape = size_of(batch_shape)
         self._expand_into(new, shape)

@@ -22,7 +22,9 @@ def _form(tree: Any, leaves: list) -> Any:
     kind = type(tree)
     if kind in (dict, OrderedDict):
         return kind, tuple(tree), tuple([_form(value, leaves) for value in tree.values()])
-    if kind in (list, tuple) or (isinstance(tree, tuple) and hasattr(tree, "_fields")):
+    if kind in (list, tuple) or (
+        isinstance(tree, tuple) and (hasattr(kind, "_fields") or hasattr(kind, "n_fields"))
+    ):
         return kind, None, tuple([_form(value, leaves) for value in tree])
     leaves.append(tree)
     return LEAF

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..engine.base.events import listeners
 from ..engine.base.modes import set_grad_enabled
@@ -20,6 +20,8 @@ from .grouping import required as required
 from .hooks import TABLES, Hooked, entered
 from .loading import take, undone
 
+ParamsT: TypeAlias = Any  # what an optimizer is given, for annotations
+_params_t: TypeAlias = Any
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 typename = FUNCTIONS["typename"]
@@ -325,3 +327,15 @@ def with_loss(closure: Callable | None) -> Any:
         return None
     with set_grad_enabled(True):
         return closure()
+
+
+def _default_to_fused_or_foreach(
+    params: Any, differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:
+    """Whether an optimizer of another library takes its fused form, and the one by lists: neither is faster here."""
+    return False, False
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """The devices whose steps may be part of a graph."""
+    return ["cuda"]

@@ -3,6 +3,8 @@
 Files go both ways: what `save` writes here, `torch.load` reads with `weights_only=True`, and the reverse.
 """
 
+from typing import Any, TypeAlias
+
 from .allowed import (
     add_safe_globals,
     clear_safe_globals,
@@ -30,6 +32,10 @@ from .options import (
     skip_data,
 )
 from .saving import save
+
+# What `map_location` may be, for annotations.
+MAP_LOCATION: TypeAlias = Any
+FileLike: TypeAlias = Any
 
 __all__ = [
     "LoadEndianness",

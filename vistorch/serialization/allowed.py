@@ -15,12 +15,12 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.base.paths import path_in_torch
 from ..engine.base.size import Size
 from .archive_in import ArchiveReader, file_length, is_archive, opened, pickle_of
 from .budget import budget, limited, refuse
 from .keys import check_key, check_keys
 from .names import OURS, layout_named, parameters
-from .paths import path_in_torch
 from .rebuild import REBUILDERS, device_of, rebuild_from_type_v2
 
 BLOCKED = ("sys", "os", "posix", "nt")  # not even if a person adds something out of them

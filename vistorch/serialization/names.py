@@ -15,12 +15,13 @@ from typing import Any
 from ..engine.base import dtypes
 from ..engine.base.device import device
 from ..engine.base.layout import strided
+from ..engine.base.namespace import own_module
+from ..engine.base.paths import BACK, path_in_torch
 from ..engine.base.size import Size
 from ..engine.core.tensor import Tensor
 from ..engine.memory.storage import UntypedStorage
 from ..engine.methods.typed_storage import STORAGE_CLASSES
 from . import rebuild
-from .paths import BACK, path_in_torch
 
 Name = tuple[str, str]
 
@@ -40,7 +41,7 @@ OURS: dict[Name, Any] = {
     ("torch._tensor", "_rebuild_from_type_v2"): rebuild.rebuild_from_type_v2,
     ("torch.serialization", "_get_layout"): layout_named,
     **{("torch._utils", name): function for name, function in rebuild.REBUILDERS.items()},
-    **{("torch", d.name): d for d in dtypes.ALL},
+    **{("torch", d.name): d for d in (*dtypes.ALL, *dtypes.UNSIGNED, *dtypes.EIGHTS)},
     **{("torch", name): kind for name, kind in STORAGE_CLASSES.items()},
 }
 """By PyTorch's name, our object."""
@@ -101,15 +102,15 @@ def counterpart(module: str, name: str) -> Any:
 
 def written_as(thing: Any) -> tuple[Name, Name] | None:
     """How pickle names one of our objects, and how PyTorch does; None for what PyTorch does not have."""
-    found = _named.get(id(thing))
-    if found is None and isinstance(thing, type) and thing.__module__ == "vistorch.nn.parameter":
+    known = _named.get(id(thing))
+    if known is not None:
+        return _pickled(thing), known
+    if isinstance(thing, type) and own_module(thing) == "vistorch.nn.parameter":
         for name, kind in parameters().items():
             if kind is thing:
                 return (kind.__module__, kind.__qualname__), name
-    if found is None:
-        there = path_in_torch(thing)
-        return None if there is None else (_pickled(thing), there)
-    return found
+    there = path_in_torch(thing)
+    return None if there is None else (_pickled(thing), there)
 
 
 def _pickled(thing: Any) -> Name:
@@ -119,7 +120,7 @@ def _pickled(thing: Any) -> Name:
     return thing.__module__, thing.__qualname__
 
 
-_named = {id(thing): (_pickled(thing), name) for name, thing in OURS.items()}
+_named = {id(thing): name for name, thing in OURS.items()}
 
 
 def translated(data: bytes, used: Iterable[tuple[Name, Name]]) -> bytes:

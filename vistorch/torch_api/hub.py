@@ -6,11 +6,17 @@ Invariant: nothing here opens a connection.
 from __future__ import annotations
 
 import os
+import re
+from urllib.parse import urlparse  # noqa: F401  programs take it from here
 
 from vistorch._lazy import unbuilt
 
 globals().update(unbuilt("hub"))
 _home: str | None = None
+# What files of weights are called: a name, a dash, and the beginning of the file's SHA-256.
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
+READ_DATA_CHUNK = 128 * 1024
+ENV_TORCH_HOME, ENV_XDG_CACHE_HOME, DEFAULT_CACHE_DIR = "TORCH_HOME", "XDG_CACHE_HOME", "~/.cache"
 
 
 def get_dir() -> str:
@@ -23,8 +29,12 @@ def get_dir() -> str:
     """
     if _home is not None:
         return _home
+    return os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home() -> str:
     cache = os.path.join(os.getenv("XDG_CACHE_HOME", "~/.cache"), "torch")
-    return os.path.join(os.path.expanduser(os.getenv("TORCH_HOME", cache)), "hub")
+    return os.path.expanduser(os.getenv("TORCH_HOME", cache))
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

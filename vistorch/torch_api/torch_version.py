@@ -7,6 +7,7 @@ Invariant: asking imports nothing.
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 from collections.abc import Iterable
@@ -16,76 +17,64 @@ from vistorch._version import __version__ as _own
 
 __all__ = ["TorchVersion", "of_pytorch"]
 
+
 _PARTS = re.compile(
-    r"v?(\d+(?:\.\d+)*)[-_.]?(a|b|c|rc|alpha|beta|pre|preview)?[-_.]?(\d*)(?:[-_.]?(dev)(\d*))?(?:\+(.*))?$",
-    re.I,
+    r"v?(?P<release>\d+(\.\d+)*)[-_.]?((?P<kind>a|alpha|b|beta|c|rc)[-_.]?(?P<nr>\d*))?"
+    r"([-_.]?post[-_.]?(?P<post>\d+))?([-_.]?dev[-_.]?(?P<dev>\d*))?(\+(?P<local>[a-z0-9.]+))?",
+    re.IGNORECASE,
 )
-_STAGES = {"a": 0, "alpha": 0, "b": 1, "beta": 1, "c": 2, "rc": 2, "pre": 2, "preview": 2}
+_LAST = float("inf")
+
+
+def _key(value: Any) -> tuple | None:
+    """What versions are ordered by; None for what is no version."""
+    if not isinstance(value, str) and isinstance(value, Iterable):
+        value = ".".join(str(part) for part in value)
+    found = _PARTS.fullmatch(str(value).strip())
+    if found is None:
+        return None
+    release = [int(part) for part in found["release"].split(".")]
+    while release and release[-1] == 0:
+        release.pop()
+    kind, post, dev = found["kind"], found["post"], found["dev"]
+    if kind is not None:
+        before: tuple = (kind[0].lower().replace("c", "r"), int(found["nr"] or 0))
+    else:  # a version in the making comes before its first test version
+        before = ("",) if dev is not None and post is None else ("z",)
+    local = (found["local"] or "").split(".") if found["local"] else []
+    return (
+        release,
+        before,
+        -1 if post is None else int(post),
+        _LAST if dev is None else int(dev or 0),
+        [(int(part), "") if part.isdigit() else (-1, part) for part in local],
+    )
+
+
+def _compared(how: str) -> Any:
+    def compare(self: TorchVersion, other: Any) -> Any:
+        mine, theirs = _key(str.__str__(self)), _key(other)
+        if mine is None or theirs is None:  # a text that is no version is compared as a text
+            return getattr(str, how)(self, other)
+        return getattr(operator, how)(mine, theirs)
+
+    compare.__name__ = how
+    return compare
 
 
 class TorchVersion(str):
-    """A version as a text, which is ordered as versions are: against texts, tuples and other versions.
-
-    What is no version is compared as text.
+    """A version number that can be compared with texts and tuples.
 
     Example:
         >>> from vistorch.torch_version import TorchVersion
-        >>> TorchVersion("2.13.0") > "2.6", TorchVersion("2.13.0") >= (2, 13), TorchVersion("1.10.0a0") < "1.10"
-        (True, True, True)
+        >>> TorchVersion("2.13.0+vistorch") >= (2, 9), TorchVersion("2.13.0") > "2.9"
+        (True, True)
     """
 
     __slots__ = ()
-
-    def __gt__(self, other: Any) -> bool:
-        a, b = self._sides(other)
-        return a > b
-
-    def __lt__(self, other: Any) -> bool:
-        a, b = self._sides(other)
-        return a < b
-
-    def __ge__(self, other: Any) -> bool:
-        a, b = self._sides(other)
-        return a >= b
-
-    def __le__(self, other: Any) -> bool:
-        a, b = self._sides(other)
-        return a <= b
-
-    def __eq__(self, other: object) -> bool:
-        a, b = self._sides(other)
-        return a == b
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
     __hash__ = str.__hash__
-
-    def _sides(self, other: Any) -> tuple[Any, Any]:
-        """Both as keys of an order; as texts where one of them is no version."""
-        text = (
-            other
-            if isinstance(other, str)
-            else ".".join(map(str, other))
-            if isinstance(other, Iterable)
-            else str(other)
-        )
-        keys = _key(str(self)), _key(str(text))
-        return keys if None not in keys else (str(self), str(text))
-
-
-def _key(text: str) -> tuple | None:
-    """What a version is sorted by; None for what is none."""
-    found = _PARTS.match(text.strip())
-    if found is None:
-        return None
-    numbers = [int(part) for part in found[1].split(".")]
-    while numbers and not numbers[-1]:
-        numbers.pop()
-    stage = (_STAGES[found[2].lower()], int(found[3] or 0)) if found[2] else (-1 if found[4] else 3, 0)
-    parts = re.split(r"[-_.]", found[6]) if found[6] else []  # of a build: "cu126"
-    local = tuple([(1, int(part), "") if part.isdigit() else (0, 0, part.lower()) for part in parts])
-    return tuple(numbers), stage, (0, int(found[5] or 0)) if found[4] else (1, 0), local
+    __gt__, __lt__, __eq__ = _compared("__gt__"), _compared("__lt__"), _compared("__eq__")
+    __ge__, __le__, __ne__ = _compared("__ge__"), _compared("__le__"), _compared("__ne__")
 
 
 def of_pytorch() -> TorchVersion | None:
@@ -97,8 +86,9 @@ def of_pytorch() -> TorchVersion | None:
         True
     """
     found = sys.modules.get("torch")  # vistorch itself, where the alias is on
-    there = getattr(found, "__name__", "") == "torch" and hasattr(found, "__version__")
-    return TorchVersion(str(getattr(found, "__version__", ""))) if there else None
+    if found is sys.modules.get("vistorch") or getattr(found, "__name__", "") != "torch":
+        return None
+    return TorchVersion(str(found.__version__)) if hasattr(found, "__version__") else None
 
 
 __version__ = TorchVersion(_own)

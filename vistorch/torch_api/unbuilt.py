@@ -7,11 +7,14 @@ Invariant: importing such a name is allowed; using it raises NotImplementedError
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
 from vistorch.engine.base.errors import not_built
+
+from . import private_names as private
 
 
 class Row(NamedTuple):
@@ -27,7 +30,6 @@ class Row(NamedTuple):
 MODULES = {
     "ao": "Quantization and sparsity under PyTorch's name.",
     "ao.quantization": "Quantization: named, not built.",
-    "autograd.forward_ad": "Forward mode: named, not built.",
     "cuda.graphs": "Recordings of what a CUDA device does, to be played again: named, not built.",
     "export": "Ahead-of-time export: named, not built.",
     "fx": "Graphs of modules as programs: named, not built.",
@@ -41,6 +43,8 @@ MODULES = {
     "utils.model_zoo": "PyTorch's older name of `hub.load_state_dict_from_url`; vistorch fetches nothing.",
     "xpu": "Intel's GPUs: there are none here.",
 }
+# With those that libraries reach for though they are not documented: found, and not listed.
+MADE = {**MODULES, **private.MODULES}
 # Modules that offer the names of another one.
 SAME = {"cuda.graphs": "cuda", "quantization": "ao.quantization"}
 
@@ -71,6 +75,11 @@ ROWS = (
         "cond while_loop import_ir_module import_ir_module_from_buffer parse_ir parse_schema",
     ),
     Row("", "vistorch has no unsigned integers of 64 bits.", "hash_tensor"),
+    Row(
+        "",
+        "`vistorch.load` and `vistorch.save` read and write these files.",
+        classes="PyTorchFileReader PyTorchFileWriter",
+    ),
     Row("", "use linalg.eigh, and take the first or last of what it gives.", "lobpcg"),
     Row("", "use scatter_reduce, with the number of each element's segment.", "segment_reduce"),
     Row(
@@ -83,10 +92,9 @@ ROWS = (
         MovingAverageMinMaxObserver FakeQuantize QConfig QConfigMapping""",
     ),
     Row(
-        "autograd.forward_ad",
-        "vistorch differentiates backwards; `autograd.functional.jvp` and `func.jvp` give the same numbers.",
-        "enter_dual_level exit_dual_level make_dual unpack_dual",
-        "UnpackedDualTensor dual_level",
+        "autograd.profiler",
+        "vistorch.profiler measures nothing; use `cProfile`.",
+        classes="EventList FunctionEvent",
     ),
     Row(
         "compiler",
@@ -157,7 +165,6 @@ ROWS = (
         "vistorch does not ask `__torch_function__`.",
         """get_ignored_functions get_overridable_functions get_testing_overrides resolve_name enable_reentrant_dispatch
         redispatch_function handle_torch_function""",
-        "TorchFunctionMode BaseTorchFunctionMode",
     ),
     Row(
         "sparse",
@@ -242,7 +249,53 @@ def names(module: str) -> dict[str, Any]:
             made.update({name: _class(path, name, row.why) for name in row.classes.split()})
     for name, value in ANSWERS.get(module, {}).items():
         made[name] = _named(value if callable(value) else _answer(path, name, value), path, name)
+    _private(module, path, made)
     return made
+
+
+def _private(module: str, path: str, made: dict[str, Any]) -> None:
+    """Add what `private_names` has of a module."""
+    for own, why, functions, classes in private.ROWS:
+        if own == module:
+            made.update({name: _function(path, name, why) for name in functions.split()})
+            made.update({name: _class(path, name, why) for name in classes.split()})
+    for name, value in private.ANSWERS.get(module, {}).items():
+        made[name] = _named(_always(value), path, name)
+    for name in private.NOTHING.get(module, "").split():
+        made[name] = _named(_always(None), path, name)
+    for name in private.AS_IT_IS.get(module, "").split():
+        made[name] = _named(_as_it_is(), path, name)
+    for name in private.BLOCKS.get(module, "").split():
+        made[name] = type(name, (nullcontext,), {"__module__": path, "__doc__": "Changes nothing."})
+    for name in private.ERRORS.get(module, "").split():
+        made[name] = type(name, (RuntimeError,), {"__module__": path, "__doc__": "Never raised here."})
+    for table in (private.SAME, private.VALUES):
+        for name, where in table.get(module, {}).items():
+            made[name] = private.found(where)
+    if module in private.OPTIONS:
+        made.update(private.OPTIONS[module], patch=_patch)
+
+
+def _always(value: Any) -> Callable:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        """Gives the same, whatever is asked."""
+        return value
+
+    return call
+
+
+def _as_it_is() -> Callable:
+    def decorate(fn: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Gives the function itself; with or without brackets."""
+        return fn if callable(fn) else (lambda fn: fn)
+
+    return decorate
+
+
+@contextmanager
+def _patch(*args: Any, **kwargs: Any) -> Iterator[None]:
+    """Options of a compiler for a while: nothing reads them."""
+    yield
 
 
 _DOC = """Not built: {why}
@@ -276,7 +329,26 @@ def _class(owner: str, name: str, why: str) -> type:
         raise not_built(f"{owner}.{name}", why)
 
     doc = _DOC.format(owner=owner, name=name, why=why)
-    return type(name, (), {"__init__": start, "__module__": owner, "__doc__": doc})
+    members = {
+        "__init__": start,
+        "__module__": owner,
+        "__doc__": doc,
+        "_why": f"{owner}.{name} is not built: {why}",
+    }
+    return _Unbuilt(name, (), members)
+
+
+class _Lacking(AttributeError, NotImplementedError):
+    """A member of a class that is not built: hasattr says no, and use gets the sentence."""
+
+
+class _Unbuilt(type):
+    """The class of classes that refuse: also what is asked of the class itself, such as a member of an enum."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _Lacking(cls._why)
 
 
 def _answer(owner: str, name: str, value: Any) -> Callable:

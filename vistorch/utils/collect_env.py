@@ -25,7 +25,8 @@ def get_pretty_env_info() -> str:
         >>> get_pretty_env_info().splitlines()[0].startswith("vistorch version: ")
         True
     """
-    from .. import __version__, cuda
+    from .. import cuda
+    from .._version import __version__
 
     lines = [
         f"vistorch version: {__version__}",

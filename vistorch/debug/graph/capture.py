@@ -179,7 +179,7 @@ class Source:
             name=name,
             label=self.wanted.get(n, ""),
             shape=tuple(n.shape),
-            dtype=str(dtypes.of(n.dtype)).removeprefix("vistorch."),
+            dtype=dtypes.of(n.dtype).name,
             device=str(n.place.device),
             group=self.groups.of_op(n),
             saved=sum([k.bytes for k in kept if not k.alias]),
@@ -257,7 +257,7 @@ class Source:
 def _facts(t: Tensor) -> dict[str, Any]:
     return {
         "shape": tuple(t._data.shape),
-        "dtype": str(dtypes.of(t._data.dtype)).removeprefix("vistorch."),
+        "dtype": dtypes.of(t._data.dtype).name,
         "device": str(t._place.device),
     }
 

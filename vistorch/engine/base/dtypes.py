@@ -13,6 +13,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from . import namespace
+
 
 class dtype:
     """The type of a tensor's elements, such as `vistorch.float32`.
@@ -57,7 +59,7 @@ class dtype:
         raise AttributeError(f"attribute '{name}' of 'vistorch.dtype' objects is not writable")
 
     def __repr__(self) -> str:
-        return f"vistorch.{self.name}"
+        return f"{namespace.package}.{self.name}"
 
     def __reduce__(self) -> str:
         """Travel and be copied as the name of a global, so that the same object comes back."""
@@ -105,7 +107,7 @@ def _make(name: str, scalar_name: str, abbr: str, stored: Any) -> dtype:
     made = object.__new__(dtype)
     kept = np.dtype(stored)
     complexed = kept.kind == "c"
-    floating = kept.kind == "f" or name == "bfloat16"  # numpy calls the kind of an extension type "V"
+    floating = kept.kind == "f" or name.startswith(("bfloat", "float8"))  # whose kind is "V" to numpy
     values = {
         "name": name,
         "np": kept,
@@ -136,7 +138,19 @@ complex128 = _make("complex128", "ComplexDouble", "c128", np.complex128)
 bool = _make("bool", "Bool", "b8", np.bool_)
 
 ALL: tuple[dtype, ...] = tuple(_by_np.values())
-"""Every type, once."""
+"""Every type that kernels are written for, once."""
+uint16 = _make("uint16", "UInt16", "u16", np.uint16)
+uint32 = _make("uint32", "UInt32", "u32", np.uint32)
+uint64 = _make("uint64", "UInt64", "u64", np.uint64)
+UNSIGNED = (uint16, uint32, uint64)
+"""Types to store and convert; as in PyTorch, they promote with floating types only."""
+float8_e4m3fn = _make("float8_e4m3fn", "Float8_e4m3fn", "f8e4m3fn", ml_dtypes.float8_e4m3fn)
+float8_e4m3fnuz = _make("float8_e4m3fnuz", "Float8_e4m3fnuz", "f8e4m3fnuz", ml_dtypes.float8_e4m3fnuz)
+float8_e5m2 = _make("float8_e5m2", "Float8_e5m2", "f8e5m2", ml_dtypes.float8_e5m2)
+float8_e5m2fnuz = _make("float8_e5m2fnuz", "Float8_e5m2fnuz", "f8e5m2fnuz", ml_dtypes.float8_e5m2fnuz)
+float8_e8m0fnu = _make("float8_e8m0fnu", "Float8_e8m0fnu", "f8e8m0fnu", ml_dtypes.float8_e8m0fnu)
+EIGHTS = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu)
+"""Types of 8 bits to store and convert."""
 
 of = _by_np.__getitem__
 """`of(numpy_dtype) -> dtype`: one dict lookup; TypeError with a sentence for what no tensor can hold."""
@@ -230,7 +244,27 @@ def _promote(a: dtype, b: dtype) -> dtype:
     return a if a.itemsize > b.itemsize else b
 
 
-_promoted = {(a, b): _promote(a, b) for a in ALL for b in ALL}
+class _Promoted(dict):
+    """By two types, the one that both fit in; the wide unsigned ones fit into none that is whole."""
+
+    def __missing__(self, key: tuple[dtype, dtype]) -> dtype:
+        a, b = key
+        if a is b:
+            return a
+        if a in EIGHTS or b in EIGHTS:
+            raise RuntimeError(
+                f"Promotion for Float8 Types is not supported, attempted to promote {a.scalar_name} and "
+                f"{b.scalar_name}"
+            )
+        if a.is_floating_point or b.is_floating_point:
+            return a if a.is_floating_point else b
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a.scalar_name} and "
+            f"{b.scalar_name}"
+        )
+
+
+_promoted = _Promoted({(a, b): _promote(a, b) for a in ALL for b in ALL})
 
 
 def _argument(value: Any, function: str, name: str, position: builtins.int) -> dtype:

@@ -4,7 +4,7 @@ Invariant: the numbers are Python's, and exactly PyTorch's.
 """
 
 import builtins
-from math import log10
+from math import log2, log10
 from typing import Any
 
 import numpy as np
@@ -97,11 +97,19 @@ class finfo(_Info):
                 "Use vistorch.iinfo to handle 'vistorch.finfo'"
             )
         real = d.to_real()
-        digits, exponent = _LAYOUT[real]
-        eps, tiny = 2.0**-digits, 2.0 ** (1 - exponent)
-        largest = (2.0 - eps) * 2.0**exponent
+        if real in dtypes.EIGHTS:
+            known = dtypes.ml_dtypes.finfo(real.np)
+            eps, tiny, largest = float(known.eps), float(known.smallest_normal), float(known.max)
+            least, digits = float(known.min), -log2(eps)
+            if real is dtypes.float8_e5m2fnuz:
+                eps = 0.125  # as PyTorch says; the next number after 1 is 0.25 away
+        else:
+            digits, exponent = _LAYOUT[real]
+            eps, tiny = 2.0**-digits, 2.0 ** (1 - exponent)
+            largest = (2.0 - eps) * 2.0**exponent
+            least = -largest
         resolution = float(f"1e-{int(digits * log10(2.0))}")
-        self._fill(_of=real, bits=8 * real.itemsize, eps=eps, max=largest, min=-largest)
+        self._fill(_of=real, bits=8 * real.itemsize, eps=eps, max=largest, min=least)
         self._fill(resolution=resolution, smallest_normal=tiny, tiny=tiny)
 
     def __repr__(self) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import namespace
+
 
 class _Named:
     """A constant that prints its name."""
@@ -19,7 +21,7 @@ class _Named:
         raise TypeError(f"cannot create 'vistorch.{cls.__name__}' instances")
 
     def __repr__(self) -> str:
-        return f"vistorch.{self._name}"
+        return f"{namespace.package}.{self._name}"
 
     def __reduce__(self) -> str:
         """Travel as the name of a global, so that it comes back as the same object."""

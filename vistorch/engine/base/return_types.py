@@ -9,6 +9,8 @@ from operator import itemgetter
 from types import new_class
 from typing import Any, ClassVar
 
+from . import namespace
+
 
 def _read_only(self: Any, value: Any) -> None:
     """Refuse to write a field."""
@@ -45,7 +47,7 @@ class _Named(tuple[Any, ...]):
 
     def __repr__(self) -> str:
         items = ",\n".join(f"{name}={value!r}" for name, value in zip(self.__match_args__, self, strict=True))
-        return f"vistorch.return_types.{type(self).__name__}(\n{items})"
+        return f"{namespace.package}.return_types.{type(self).__name__}(\n{items})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (tuple(self), {})

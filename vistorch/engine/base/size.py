@@ -9,6 +9,8 @@ from functools import partial
 from math import prod
 from typing import Any, SupportsIndex
 
+from . import namespace
+
 
 def _checked(items: Iterable[Any], start: int = 0) -> list[int]:
     """Return the items as ints; `start` is where they stand in the Size to be, for the message."""
@@ -47,7 +49,7 @@ class Size(tuple[int, ...]):
         return tuple.__new__(cls, _checked(sequence))
 
     def __repr__(self) -> str:
-        return f"vistorch.Size([{', '.join(map(repr, self))}])"
+        return f"{namespace.package}.Size([{', '.join(map(repr, self))}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)

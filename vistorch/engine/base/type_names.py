@@ -5,16 +5,21 @@ Invariant: every dtype has one such name per kind of device, and both ways agree
 
 from __future__ import annotations
 
+from . import namespace
 from .dtypes import ALL, dtype
 
 
 def type_name(d: dtype, device_type: str = "cpu") -> str:
     """Return the tensor type's name in error messages and `Tensor.type()`, as "vistorch.FloatTensor"."""
     where = "" if device_type == "cpu" else f"{device_type}."
-    return f"vistorch.{where}{d.scalar_name}Tensor"
+    return f"{namespace.package}.{where}{d.scalar_name}Tensor"
 
 
-_by_type_name = {type_name(d, device): (d, device) for d in ALL for device in ("cpu", "cuda")}
+_by_type_name = {
+    f"vistorch.{where}{d.scalar_name}Tensor": (d, device)
+    for d in ALL
+    for device, where in (("cpu", ""), ("cuda", "cuda."))
+}
 
 
 def of_type_name(name: str) -> tuple[dtype, str]:

@@ -9,6 +9,7 @@ import operator
 import warnings
 from typing import Any
 
+from ..base import namespace
 from ..base.dtypes import ALL, dtype, get_default_dtype
 from ..base.dtypes import dtype as _dtype
 from ..core.registry import FUNCTIONS
@@ -257,7 +258,7 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         return (
-            f"{lines_of(self.tolist())}[vistorch.storage.TypedStorage(dtype={self.dtype}, "
+            f"{lines_of(self.tolist())}[{namespace.package}.storage.TypedStorage(dtype={self.dtype}, "
             f"device={self._untyped_storage._place.name}) of size {self._size()}]"
         )
 

@@ -24,6 +24,7 @@ from . import global_hooks
 from .global_hooks import *
 from .module_call import BOTH_KINDS, BoundHook, add_hook, observed_call
 from .state_dict import EXTRA, NO_EXTRA_STATE, load, load_members, save_members
+from .state_dict import _IncompatibleKeys as _IncompatibleKeys
 
 __all__ = ["Module"]
 __all__ += global_hooks.__all__

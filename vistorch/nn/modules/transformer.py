@@ -20,6 +20,7 @@ from .container import ModuleList
 from .module import Module
 from .normalization import LayerNorm
 from .transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer, relu
+from .transformer_layers import _activation as _get_activation_fn  # noqa: F401  PyTorch's name, which programs take
 
 __all__ = [
     "Transformer",

@@ -2,8 +2,8 @@
 
 Invariant: this file imports nothing of vistorch, because `start/sitecustomize.py` loads it by its path in every
 interpreter of a program run by `vistorch run`: one that never asks for torch pays for one small file.
-An aliased module is the very same object as ours: its `__name__`, `__spec__` and `__loader__` stay what they are, so
-that pickle, inspect and typing learn nothing wrong.
+An aliased module is the very same object as ours: its `__spec__` and `__loader__` stay what they are. What a program
+is shown of it (`__name__`, classes, texts, versions) says `torch` as long as the alias holds: `identity.py`.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class _SecondName(importlib.abc.Loader):
     def create_module(self, spec: Any) -> ModuleType:
         """The module itself; Python is about to write the second name into its `__spec__`."""
         module = importlib.import_module(self.own)
+        if is_torch(spec.name):  # else a second name of our own
+            _identity().assume()
         self.before = module.__spec__, getattr(module, "__loader__", None)
         return module
 
@@ -65,6 +67,8 @@ class Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         """Where a module is; ModuleNotFoundError where vistorch has none, so that nobody else is asked."""
         root, _, rest = fullname.partition(".")
+        if root == "vistorch":
+            return _followed(fullname, path, target)
         if root not in OURS:
             return None
         own = RENAMED.get(fullname) or OURS[root] + ("." + rest if rest else "")
@@ -75,6 +79,21 @@ class Finder(importlib.abc.MetaPathFinder):
                 return None  # `importlib.util.find_spec`: a question, not an import
             raise ModuleNotFoundError(f"vistorch has no {fullname}", name=fullname)
         return spec
+
+    def find_distributions(self, context: Any = None) -> Any:
+        """The metadata of torch and torchvision, for `importlib.metadata.version` and its like."""
+        return _beside("versions").distributions(getattr(context, "name", None))
+
+
+def _followed(fullname: str, path: Any, target: Any) -> Any:
+    """Where a module of ours is, to be called by PyTorch's name when it is loaded; None before the alias is in use."""
+    identity = sys.modules.get("vistorch.compat.identity")
+    if identity is None or not getattr(identity, "is_assumed", bool)():
+        return None
+    for finder in sys.meta_path:
+        if type(finder) is not Finder and (spec := finder.find_spec(fullname, path, target)) is not None:
+            return identity.follow(spec)
+    return None
 
 
 def second_name(fullname: str, own: str) -> Any:
@@ -121,6 +140,22 @@ def _advice() -> ModuleType:
     return importlib.import_module("vistorch.compat.advice")
 
 
+def _identity() -> ModuleType:
+    """What lets our names be PyTorch's; it imports vistorch, so it is imported when that is."""
+    return importlib.import_module("vistorch.compat.identity")
+
+
+def _beside(name: str) -> ModuleType:
+    """A file beside this one that imports nothing of vistorch, by its path."""
+    full = f"vistorch.compat.{name}"
+    if full not in sys.modules:
+        spec = importlib.util.spec_from_file_location(full, os.path.join(_HERE, f"{name}.py"))
+        assert spec is not None and spec.loader is not None  # a file that is there has both
+        sys.modules[full] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules[full]
+
+
 def is_torch(name: str) -> bool:
     """Whether a module's name is one of those we answer for."""
     return name.partition(".")[0] in OURS
@@ -161,7 +196,7 @@ class alias_torch:
         >>> with alias_torch(force=True):
         ...     import torch
         ...     torch.__name__
-        'vistorch'
+        'torch'
     """
 
     def __init__(self, force: bool = False) -> None:
@@ -199,6 +234,8 @@ def _begin(force: bool) -> None:
         del sys.modules[name]
     _put_aside.update(theirs)
     sys.meta_path.insert(0, Finder())
+    if hasattr(sys.modules.get("vistorch"), "utils"):  # not in an interpreter that only starts
+        _identity().assume()
 
 
 def _announce() -> None:
@@ -223,6 +260,7 @@ def unalias_torch() -> None:
         if not is_aliased():
             return
         sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder) is not Finder]
+        _identity().drop()
         for name in [name for name in sys.modules if is_torch(name)]:
             del sys.modules[name]
         sys.modules.update(_put_aside)

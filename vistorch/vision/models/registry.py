@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ... import nn
+from ...engine.base.namespace import own_module
 
 BUILDERS: dict[str, Callable[..., nn.Module]] = {}
 
@@ -94,9 +95,7 @@ def list_models(
     names = {
         name
         for name, build in BUILDERS.items()
-        if module is None
-        or build.__module__.rsplit(".", 1)[0] == module.__name__
-        or build.__module__ == module.__name__
+        if module is None or module.__spec__.name in (own_module(build), own_module(build).rsplit(".", 1)[0])
     }
     if include is not None:
         patterns = [include] if isinstance(include, str) else list(include)

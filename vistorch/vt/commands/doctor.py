@@ -320,7 +320,7 @@ def _alias(shell: Any) -> list[Finding]:
     from ...torch_api.compat import is_aliased
 
     own = sys.modules.get("torch")
-    real = own is not None and getattr(own, "__name__", "") == "torch"
+    real = own is not None and own is not sys.modules.get("vistorch")
     plain = shell is None
     if is_aliased():
         return [Finding("import torch", OK, "gives vistorch", "" if plain else "%vt torch off, to end it")]

@@ -96,7 +96,8 @@ def store_int(x: Any, dt: np.dtype) -> int:
     return value & 255 if value < 0 and dt.kind == "u" else value
 
 
-_LIMITS = {d.np: (int(np.iinfo(d.np).min), int(np.iinfo(d.np).max)) for d in dtypes.ALL if d.np.kind == "i"}
+_WHOLE = [d.np for d in (*dtypes.ALL, *dtypes.UNSIGNED) if d.np.kind in "iu"]
+_LIMITS = {kind: (int(np.iinfo(kind).min), int(np.iinfo(kind).max)) for kind in _WHOLE}
 _LIMITS[dtypes.uint8.np] = (-255, 255)  # a small negative number wraps; this is PyTorch's leniency
 
 

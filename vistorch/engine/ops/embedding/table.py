@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import dims, errors
+from ...base import dims, errors, namespace
 from ...base.events import listeners
 from ...base.modes import mode
 from ...core import views
@@ -38,7 +38,7 @@ def spelled(t: Tensor) -> str:
     """A tensor's type in these sentences: types younger than the sentence have another form."""
     name = checks.name_of(t)
     young = name in ("Bool", "BFloat16") or name.startswith("Complex")
-    return f"CPU{name}Type" if young else f"vistorch.{name}Tensor"
+    return f"CPU{name}Type" if young else f"{namespace.package}.{name}Tensor"
 
 
 @public(method=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import return_types
+from ...base import namespace, return_types
 from ...base.dims import flag, whole
 from ...core import out_argument
 from ...core.op_factory import op
@@ -304,7 +304,7 @@ def _type(dtype: Any) -> str:
     name = label(dtype)
     if name in ("Bool", "BFloat16") or name.startswith("Complex"):
         return f"CPU{name}Type"
-    return f"vistorch.{name}Tensor"
+    return f"{namespace.package}.{name}Tensor"
 
 
 def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict) -> Any:

@@ -307,8 +307,8 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         return converted(self, dtype.np)
     if isinstance(dtype, type):
         name = getattr(dtype, "__name__", "")
-        module = "vistorch.cuda" if "cuda" in getattr(dtype, "__module__", "") else "vistorch"
-        dtype = f"{module}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
+        where = ".cuda" if "cuda" in getattr(dtype, "__module__", "") else ""
+        dtype = f"vistorch{where}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
     if not isinstance(dtype, str):
         raise TypeError("dtype must be a type, str, or dtype object")
     kind, device = type_names.of_type_name(dtype)

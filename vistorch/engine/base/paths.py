@@ -9,6 +9,8 @@ import sys
 from types import FunctionType
 from typing import Any
 
+from .namespace import own_module
+
 Name = tuple[str, str]
 
 _FILES = {
@@ -38,12 +40,26 @@ _PACKAGES = {
 """Packages whose files are called as there, or are all one module there."""
 
 _ELSEWHERE: dict[Name, Name] = {
+    ("vistorch.autograd.jacobians", "GradcheckError"): ("torch.autograd.gradcheck", "GradcheckError"),
     ("vistorch.optim.adam", "AdamW"): ("torch.optim.adamw", "AdamW"),
     ("vistorch.optim.adafactor", "Adafactor"): ("torch.optim", "Adafactor"),
     ("vistorch.optim.muon", "Muon"): ("torch.optim", "Muon"),
     ("vistorch.engine.core.handles", "RemovableHandle"): ("torch.utils.hooks", "RemovableHandle"),
     ("vistorch.nn.modules.module_call", "BoundHook"): ("torch.nn.modules.module", "_WrappedHook"),
 }
+_ELSEWHERE.update(
+    {
+        (f"vistorch.nn.utils.{file}", name): ("torch.nn.utils.prune", name)
+        for file, names in (
+            ("pruning_base", "BasePruningMethod PruningContainer"),
+            (
+                "pruning",
+                "Identity RandomUnstructured L1Unstructured RandomStructured LnStructured CustomFromMask",
+            ),
+        )
+        for name in names.split()
+    }
+)
 BACK = {theirs: ours for ours, theirs in _ELSEWHERE.items()}
 """By PyTorch's name, where the thing is here, if not at the same path."""
 _ROUTES = ("nn.functional", "nn.init", "")  # where functions are found, by the name they have there
@@ -57,7 +73,7 @@ def path_in_torch(thing: Any) -> Name | None:
     """
     if not isinstance(thing, (type, FunctionType)):
         return None
-    module, name = thing.__module__, thing.__qualname__
+    module, name = own_module(thing), thing.__qualname__
     if not isinstance(module, str) or module.partition(".")[0] != "vistorch" or "<" in name:
         return None
     if (module, name) in _ELSEWHERE:

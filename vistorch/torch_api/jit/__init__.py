@@ -11,7 +11,7 @@ import typing
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any, Final  # noqa: F401  programs annotate with `torch.jit.Final`
+from typing import Any, Final
 
 from vistorch._lazy import unbuilt
 from vistorch.engine.base.warn_once import once

@@ -1,0 +1,56 @@
+"""The name under which a program knows this library: "vistorch", or "torch" while `import torch` gives it.
+
+Invariant: every text that names a type, a dtype or a size asks here, when it is written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+package = "vistorch"
+_own: dict[Any, str] = {}  # what has been renamed -> the module it is of
+
+
+def of_module(name: str) -> str:
+    """A module of this library's as the program calls it.
+
+    Args:
+        name: such as "vistorch.cuda".
+    """
+    return package + name[len("vistorch") :]
+
+
+def own_module(thing: Any) -> str:
+    """The module that defines a class or function, whatever it is called now.
+
+    Args:
+        thing: the class or function.
+
+    Example:
+        >>> import vistorch
+        >>> own_module(vistorch.nn.Linear)
+        'vistorch.nn.modules.linear'
+    """
+    try:
+        return _own[thing]
+    except (KeyError, TypeError):
+        return thing.__module__
+
+
+def rename(thing: Any, module: str) -> None:
+    """Let a class or function say that it is of another module.
+
+    Args:
+        thing: the class or function.
+        module: the name of that module.
+    """
+    own = thing.__module__
+    thing.__module__ = module
+    _own.setdefault(thing, own)
+
+
+def restore() -> None:
+    """Undo every `rename`."""
+    for thing, module in _own.items():
+        thing.__module__ = module
+    _own.clear()

@@ -29,7 +29,7 @@ def net():
 @pytest.mark.parametrize("kind", [ScheduleGPipe, Schedule1F1B])
 @pytest.mark.parametrize("pieces", [1, 2, 4, 8])
 def test_a_pipeline_over_simulated_devices_trains_as_one_device(devices, kind, pieces):
-    whole = net()
+    whole = net().double()
     cut = pipeline(copy.deepcopy(whole), split_spec=dict.fromkeys("245", SplitPoint.BEGINNING))
     stages = [cut.build_stage(i, device) for i, device in enumerate(devices)]
     x, y, losses = vistorch.randn(8, 6).double(), vistorch.randn(8, 3).double(), []

@@ -31,7 +31,7 @@ lab     Open JupyterLab on your own copies of the tutorials, in the folder visto
 doctor  List the versions, devices and parts of Jupyter that are here, what is missing, and how to fix it; the
         exit code is 1 if something is wrong.
 
-`vistorch lab --help` (or `run`, or `doctor`) says more about one of them, with examples.
+`vistorch lab --help` (or `run`, `launch`, `doctor`) says more about one of them, with examples.
 
 options:
   -h, --help  show this text
@@ -89,6 +89,7 @@ example:
 """
 
 HELP = {"run": RUN, "lab": LAB, "doctor": DOCTOR}
+COMMANDS = (*HELP, "launch")  # which has a parser of its own
 
 
 class Refusal(Exception):

@@ -29,6 +29,8 @@ class DeviceMesh:
         >>> mesh = dist.init_device_mesh("cpu", (1, 1), mesh_dim_names=("data", "model"))
         >>> mesh.ndim, mesh.shape, mesh.size(), mesh.get_rank(), mesh.get_local_rank("model"), mesh.get_coordinate()
         (2, (1, 1), 1, 0, 0, [0, 0])
+        >>> mesh.mesh
+        tensor([[0]])
         >>> mesh["model"].get_group().size(), mesh.get_group("data").size(), len(mesh.get_all_groups())
         (1, 1, 2)
         >>> dist.destroy_process_group()

@@ -8,7 +8,8 @@ import pytest
 from .launched import ROOT, by_hand, environment, launch, program
 
 pytestmark = pytest.mark.mpi
-SUM = "t = torch.ones(3) * (rank + 1); dist.all_reduce(t); print(rank, size, t.tolist(), flush=True)"
+# one write each: the outputs of two processes meet
+SUM = r"t = torch.ones(3) * (rank + 1); dist.all_reduce(t); sys.stdout.write(f'{rank} {size} {t.tolist()}\n')"
 
 
 def lines(text):
@@ -45,7 +46,7 @@ def test_an_exception_under_mpiexec_ends_the_job(tmp_path):
     assert done.returncode != 0 and "ValueError: boom" in done.stderr
 
 
-SPAWNED = """
+SPAWNED = r"""
 import sys
 import vistorch as torch
 import vistorch.distributed as dist
@@ -53,7 +54,8 @@ import vistorch.multiprocessing as mp
 
 def work(rank, size, path):
     dist.init_process_group("gloo", init_method=path, rank=rank, world_size=size)
-    t = torch.ones(3) * (rank + 1); dist.all_reduce(t); print(rank, size, t.tolist(), flush=True)
+    t = torch.ones(3) * (rank + 1); dist.all_reduce(t)
+    sys.stdout.write(f'{rank} {size} {t.tolist()}\n'); sys.stdout.flush()
     dist.destroy_process_group()
     dist.init_process_group("gloo", init_method=path + "2", rank=rank, world_size=size)  # again
     dist.barrier()
@@ -103,7 +105,7 @@ def test_a_program_of_pytorchs_is_launched_unchanged(tmp_path):
         "loader = torch.utils.data.DataLoader(data, batch_size=2, sampler=sampler)\n"
         "assert len(loader) == 2 and os.environ['OMP_NUM_THREADS']\n"
         "for x, y in loader:\n    torch.nn.functional.mse_loss(net(x), y).backward()\n"
-        "print(dist.get_rank(), torch.__name__, flush=True)\n"
+        "import sys; sys.stdout.write(f'{dist.get_rank()} {torch.__name__}\\n')\n"
         "dist.destroy_process_group()\n"
     )
     done = launch("--standalone", "--max_restarts=0", path, "--epochs", "2")

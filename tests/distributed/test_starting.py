@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from .launched import ROOT, by_hand, environment, launch, program
+from .launched import ROOT, by_hand, environment, launch, program, segments
 
 pytestmark = pytest.mark.mpi
 # one write each: the outputs of two processes meet
@@ -34,6 +34,7 @@ def test_mpiexec(tmp_path):
 
 
 def test_an_exception_under_mpiexec_ends_the_job(tmp_path):
+    before = segments()
     path = program(tmp_path, "dist.barrier()\nif rank: raise ValueError('boom')\ndist.barrier()")
     done = subprocess.run(
         ["mpiexec", "-n", "2", sys.executable, path],
@@ -44,6 +45,7 @@ def test_an_exception_under_mpiexec_ends_the_job(tmp_path):
         timeout=30,
     )
     assert done.returncode != 0 and "ValueError: boom" in done.stderr
+    assert segments() <= before
 
 
 SPAWNED = r"""

@@ -223,7 +223,7 @@ while step < 4:
     dist.barrier()
     if step == 2 and os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" and rank == 1:
         raise ValueError("once")
-print(f"rank {{rank}} attempt {{os.environ['TORCHELASTIC_RESTART_COUNT']}} ends at {{step}}")
+sys.stdout.write(f"rank {{rank}} attempt {{os.environ['TORCHELASTIC_RESTART_COUNT']}} ends at {{step}} ")
 """
     done = launch("--max-restarts", "1", program(tmp_path, text))
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,18 @@ from . import training_cases as cases
 from .launched import launch
 
 pytestmark = pytest.mark.mpi
-FOUR = ["lenet", "gpt", "unused", "uneven", "uneven_numbers", "accumulated", "sync_batchnorm", "zero"]
+FOUR = [
+    "lenet",
+    "gpt",
+    "unused",
+    "uneven",
+    "uneven_numbers",
+    "accumulated",
+    "sync_batchnorm",
+    "zero",
+    "pipelined",
+    "tensor_parallel",
+]
 
 
 def run(path, ranks, *names):

@@ -388,6 +388,69 @@ def different_networks(rank, size):
     return {"said": ""}
 
 
+def layers():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 3))
+
+
+def pipelined(rank, size):
+    """A network cut over the ranks has the gradients of the whole one, by both schedules."""
+    from vistorch.distributed.pipelining import Schedule1F1B, ScheduleGPipe, SplitPoint, pipeline
+
+    found, bits = 0.0, []
+    for kind in (ScheduleGPipe, Schedule1F1B):
+        net, reference = layers(), layers()
+        cuts = {"2": SplitPoint.BEGINNING} if size == 2 else {str(i): SplitPoint.BEGINNING for i in (1, 2, 4)}
+        stage = pipeline(net, split_spec=cuts).build_stage(rank, "cpu")
+        schedule = kind(stage, n_microbatches=4, loss_fn=F.mse_loss)
+        for _ in range(2):
+            net.zero_grad(), reference.zero_grad()
+            x, y = torch.randn(8, 6), torch.randn(8, 3)
+            losses = []
+            given = {"target": y, "losses": losses} if stage.is_last else {}
+            out = schedule.step(*([x] if stage.is_first else []), **given)
+            whole = reference(x)
+            F.mse_loss(whole, y).backward()
+            names = {id(p): name for name, p in net.named_parameters()}
+            theirs = dict(reference.named_parameters())
+            for p in stage.submod.parameters():
+                q = theirs[names[id(p)]]
+                found = max(found, ((p.grad - q.grad).norm() / q.grad.norm()).item())
+            if stage.is_last:
+                found = max(found, (out - whole).abs().max().item())
+                found = max(found, abs(sum(loss.item() for loss in losses) / 4 - F.mse_loss(whole, y).item()))
+        bits.append(kind.__name__)
+    return {"worst": found, "bits": bits}
+
+
+def tensor_parallel(rank, size):
+    """Linear layers cut over the ranks have the outputs and gradients of the whole ones."""
+    from vistorch.distributed.tensor import parallel
+
+    reference, net = layers().double(), layers().double()
+    mesh = dist.init_device_mesh("cpu", (size,))
+    parallel.parallelize_module(net, mesh, {"0": parallel.ColwiseParallel(), "2": parallel.RowwiseParallel()})
+    net[4] = parallel.ColumnParallelLinear(8, 3, whole=net[4]) if size == 2 else net[4]
+    torch.manual_seed(1)
+    x = torch.randn(5, 6, dtype=torch.float64)
+    mine_x, other_x = x.clone().requires_grad_(), x.clone().requires_grad_()
+    weights = torch.randn(5, 3, dtype=torch.float64)
+    out, whole = net(mine_x), reference(other_x)
+    (out * weights).sum().backward()
+    (whole * weights).sum().backward()
+    pairs = [(out, whole), (mine_x.grad, other_x.grad)]
+    pairs.append((net[0].weight[0].grad, reference[0].weight.grad.split(net[0].widths)[rank]))
+    pairs.append((net[0].bias[0].grad, reference[0].bias.grad.split(net[0].widths)[rank]))
+    pairs.append((net[2].weight[0].grad, reference[2].weight.grad.split(net[2].widths, dim=1)[rank]))
+    pairs.append((net[2].bias[0].grad, reference[2].bias.grad))
+    if size == 2:
+        pairs.append((net[4].weight[0].grad, reference[4].weight.grad.split(net[4].widths)[rank]))
+    return {
+        "worst": max(((a - b).norm() / b.norm()).item() for a, b in pairs),
+        "bits": [digest([mine_x.grad])],
+    }
+
+
 CASES = [
     lenet,
     lenet_small_buckets,
@@ -401,6 +464,8 @@ CASES = [
     sync_batchnorm,
     zero,
     checkpoint,
+    pipelined,
+    tensor_parallel,
 ]
 SAID = {
     unused_without_looking: "Parameters which did not receive grad for rank {rank}: second.weight, second.bias, never",

@@ -73,6 +73,7 @@ from ..ranks.store import HashStore, PrefixStore, Store
 from ..ranks.subgroups import new_subgroups, new_subgroups_by_enumeration
 from ..ranks.tcp_store import TCPStore
 from ..ranks.work import Work
+from .device_mesh import DeviceMesh, init_device_mesh
 from .levels import DebugLevel, get_debug_level, set_debug_level, set_debug_level_from_env
 
 reduce_op = ReduceOp

@@ -65,6 +65,8 @@ def managed() -> Any:
     MPI = mpi()
     if not MPI.Is_initialized():
         MPI.Init_thread(MPI.THREAD_MULTIPLE)
+        MPI.COMM_WORLD.Barrier()
+        _unlink()
     return MPI.COMM_WORLD
 
 

@@ -162,6 +162,7 @@ export const kept = (over: Partial<Kept> = {}): Kept => ({
   says: [],
   nodes: 3,
   graph: null,
+  source: "vistorch",
   alive: nd(Int32Array.from([0, 1, 3, 2, 1])),
   rows: [
     ["SinBackward0", 8000, 0, 2, 3],

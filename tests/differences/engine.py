@@ -126,6 +126,60 @@ def retained():
     assert seen == [(None, []), (flows, [flows])]
 
 
+@claims("Histories.")
+@claims(
+    "The backward pass of `prod` multiplies the other elements and never reads its result, so a hook of that "
+    "result sees nothing of a second derivative."
+)
+def hooks_of_a_product():
+    for L, calls in ((vistorch, 1), (torch, 2)):
+        x = L.tensor([2.0, 3.0], requires_grad=True)
+        y, seen = x.prod(0), []
+        y.register_hook(lambda g, seen=seen: seen.append(g.item()))
+        (first,) = L.autograd.grad(y, x, create_graph=True)
+        assert first.tolist() == [3, 2]
+        (second,) = L.autograd.grad(first.sum(), x)
+        assert second.tolist() == [1, 1] and len(seen) == calls
+
+
+@claims(
+    "An inference tensor that was detached and then written by what requires grad, outside of inference mode, "
+    "passes the gradient on; in PyTorch it has a `grad_fn` too, but ops such as `sum` and `exp` drop it."
+)
+def written_inference_tensors():
+    for L, passed in ((vistorch, True), (torch, False)):
+        x = L.ones(2, requires_grad=True)
+        with L.inference_mode():
+            y = L.ones(2) + 1
+        z = y.detach()
+        z += x * 2
+        assert z.is_inference() and z.grad_fn is not None
+        assert z.sum().requires_grad is z.exp().requires_grad is passed
+        if passed:
+            z.sum().backward()
+            assert x.grad.tolist() == [2, 2]
+
+
+@claims(
+    "A view whose base was written and then detached in place keeps its history if that was asked for in "
+    "between; to PyTorch a call of an op that fails is asking, too."
+)
+def histories_asked_for():
+    asks = (lambda view: None, lambda view: view.grad_fn, lambda view: message(view.diagonal))
+    kept = []
+    for L in (vistorch, torch):
+        for ask in asks:
+            x = L.ones(2, 2, requires_grad=True)
+            base = x * 1
+            view = base.diagonal()
+            base[0] = 0.5
+            ask(view)
+            base.detach_()
+            view.double().sum().backward()
+            kept.append(x.grad is not None and x.grad.tolist() == [[0, 0], [0, 1]])
+    assert kept == [False, True, False, False, True, True]
+
+
 @claims(
     "In-place `asinh_`, `acosh_`, `atanh_`; `where` and `logaddexp` of a real with a complex tensor; "
     "`scatter(reduce=...)`; a complex tensor filled with a real one; a saved tensor that was detached in "

@@ -1,5 +1,10 @@
 """Tensors some of whose elements share memory, detached: leaves of their own, views of which follow a write."""
 
+import copy
+import io
+import pickle
+
+import numpy as np
 import pytest
 
 import vistorch
@@ -27,15 +32,65 @@ def test_a_view_of_a_detached_expanded_leaf_gives_it_its_gradient(view):
     test()
 
 
-@story
-def test_a_write_to_it_is_refused(L, report):
-    for make in (lambda x: x.detach(), lambda x: x.data):
-        x = make(L.ones(3).expand(2, 3))
-        try:
-            x.add_(1)
-        except RuntimeError as error:
-            report(str(error))
-        report(x)
+def _loaded(L, x):
+    file = io.BytesIO()
+    L.save(x, file)
+    file.seek(0)
+    return L.load(file)
+
+
+def _taken(L, x, take):
+    made = L.zeros(x.shape)
+    take(made, x)
+    return made
+
+
+# Each gives a tensor that is no view and whose elements repeat.
+WITHOUT_VIEW = {
+    "detach": lambda L, x: x.detach(),
+    "data": lambda L, x: x.data,
+    "detach_ of data": lambda L, x: x.data.detach_(),
+    "deepcopy": lambda L, x: copy.deepcopy(x),
+    "copy": lambda L, x: copy.copy(x),
+    "pickle": lambda L, x: pickle.loads(pickle.dumps(x)),
+    "load": _loaded,
+    "empty_strided": lambda L, x: L.empty_strided((2, 3), (0, 1)).fill_(1.0),
+    "new_empty_strided": lambda L, x: x.new_empty_strided((2, 3), (0, 1)).fill_(1.0),
+    "as_strided_": lambda L, x: L.ones(3).as_strided_((2, 3), (0, 1)),
+    "set_": lambda L, x: _taken(L, x, lambda made, x: made.set_(x)),
+    "data set": lambda L, x: _taken(L, x, lambda made, x: setattr(made, "data", x)),
+    "dlpack": lambda L, x: L.from_dlpack(x),
+    "array": lambda L, x: L.from_numpy(
+        np.lib.stride_tricks.as_strided(np.ones(3, np.float32), (2, 3), (0, 4))
+    ),
+    "Parameter": lambda L, x: L.nn.Parameter(x, requires_grad=False),
+    "Tensor": lambda L, x: L.Tensor(x),
+}
+
+
+@pytest.mark.parametrize("make", WITHOUT_VIEW)
+def test_a_write_to_it_is_refused(make):
+    @story
+    def test(L, report):
+        for write in (
+            lambda x: x.add_(1),
+            lambda x: x.mul_(x.clone()),
+            lambda x: x.exp_(),
+            lambda x: x.addcmul_(x.clone(), x.clone()),
+            lambda x: L.nn.functional.relu_(x),
+            lambda x: x.clamp_(0, 1),
+            lambda x: L.add(x.clone(), 1, out=x),
+            lambda x: x.copy_(L.ones(2, 3)),
+            lambda x: x.fill_(2.0),
+        ):
+            x = WITHOUT_VIEW[make](L, L.ones(3).expand(2, 3))
+            try:
+                write(x)
+            except RuntimeError as error:
+                report(str(error))
+            report(x)
+
+    test()
 
 
 @story

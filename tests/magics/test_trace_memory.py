@@ -46,3 +46,11 @@ def test_one_line_each(sentence, type_in):
     assert sentence("%%vt memory x\nx").startswith("`%%vt memory` watches its cell and takes nothing else")
     with pytest.raises(vt.Refusal, match="needs a tensor or a cell"):
         vt.memory()
+
+
+def test_a_cell_that_runs_on_torch(shell, type_in):
+    torch = pytest.importorskip("torch")
+    shell.user_ns.update(real=torch, net=torch.nn.Sequential(torch.nn.Linear(4, 100), torch.nn.Tanh()))
+    typed = type_in("%%vt memory\nloss = net(real.ones(8, 4)).sum()\nloss.backward()")
+    assert "at most 3328 B" in typed.out and "TanhBackward0" in typed.out, typed.out
+    assert "at most 3328 B" in type_in("%vt memory net(real.ones(8, 4)).sum()").out

@@ -14,10 +14,8 @@ WRONG = {
     "watch of a class": (lambda: vt.watch(torch.nn.Linear), "not the class Linear"),
     "watch of no optimizer": (lambda: vt.watch(None, X), "watch takes an optimizer, not Tensor"),
     "compare of tensors": (lambda: vt.compare(X, X), "no recording: type `%%vt record NAME`"),
-    "memory of a loss": (
-        lambda: vt.memory(X.sum()),
-        "memory is not there for PyTorch",
-    ),
+    "memory of a leaf": (lambda: vt.memory(X), "a leaf"),
+    "memory of a module": (lambda: vt.memory(torch.nn.ReLU()), "expected a result with history, got ReLU"),
     "a bound": (lambda: vt.trace(bound=-1), "bound is a number above 0"),
 }
 

@@ -167,6 +167,18 @@ class EngineSource:
 
         return Trace(**options)
 
+    def kept(self, outputs: Any, namespace: Mapping[str, Any] | None = None) -> Any:
+        """What a graph keeps."""
+        from .timeline import memory
+
+        return memory(outputs, namespace=namespace)
+
+    def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
+        """What a run keeps, over time."""
+        from .timeline import Timeline
+
+        return Timeline(namespace=namespace)
+
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""
         return array_source_of(x, text=text)

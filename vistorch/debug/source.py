@@ -44,7 +44,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "flow": ("vistorch", "torch"),
     "record": ("vistorch", "torch"),
     "compare": ("vistorch", "torch"),
-    "memory": ("vistorch",),
+    "memory": ("vistorch", "torch"),
 }
 
 
@@ -272,6 +272,14 @@ class Source(Protocol):
 
     def tracer(self, **options: Any) -> Any:
         """A context that records what runs and finds bad values; has what `debug.trace.build.Source` asks."""
+        ...
+
+    def kept(self, outputs: Any, namespace: Mapping[str, Any] | None = None) -> Any:
+        """What a graph keeps for backward, as a MemoryRecord: as if it were made now and then run."""
+        ...
+
+    def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
+        """A context that accounts for what nodes keep while it lasts: has `account` and `record()`."""
         ...
 
     def array(self, x: Any, text: bool) -> Any:

@@ -76,6 +76,7 @@ class State(TypedDict):
     alive: Array1  # how many do after each tick
     rows: list[Row]  # at most ROWS, the largest first
     graph: graphs.State | None  # its nodes have the `id` of their row
+    source: str  # whose nodes these are: "vistorch", "PyTorch 2.13"
 
 
 @dataclass
@@ -109,6 +110,7 @@ class MemoryRecord:
     opaque: int = 0
     says: list[str] = field(default_factory=list)
     graph: Any = None
+    source: str = "vistorch"
 
     def text(self) -> str:
         """The peak, and the nodes that keep most."""
@@ -165,24 +167,37 @@ class Account:
         self.opaque = 0
         self.top, self.top_tick, self.what, self.where = 0, 0, "", ""
         self._holders: dict[Any, tuple[int, str, set]] = {}
-        self._kept: dict[int, tuple[int, list]] = {}  # by node's id: its row, the memories it keeps
+        self._kept: dict[Any, tuple[int, list]] = {}  # by node's key: its row, the memories it keeps
 
-    def hold(self, key: int, node: Any, place: str, module: str, layer: str = "") -> None:
-        """A node was made."""
-        device = str(node.place.device)
+    def hold(
+        self,
+        key: Any,
+        name: str,
+        device: str,
+        saved: Iterable[tuple[Any, int, Iterable[int]]],
+        place: str,
+        module: str,
+        layer: str = "",
+    ) -> None:
+        """A node was made.
+
+        Args:
+            key: what tells the node from others that live.
+            name: its class.
+            device: where it computed.
+            saved: of each value that it keeps what tells its memory, the bytes of that, and the shape of the value.
+            place: the line that made it.
+            module: the layer it belongs to.
+            layer: the class and size of that.
+        """
         mine: dict[Any, int] = {}
         shapes = []
-        for value in node.saved or ():
-            found = array_of(value)
-            if found is None:
-                self.opaque += hasattr(value, "unpack")
-                continue
-            root, nbytes = root_of(found)
+        for root, nbytes, sides in saved:
             if root in self.owned:
                 self.owned_bytes[root] = nbytes
                 continue
             mine[root] = nbytes
-            shapes.append(list(found.shape))
+            shapes.append(list(sides))
         if not mine:
             return
         new = {r: n for r, n in mine.items() if r not in self._holders}
@@ -192,7 +207,7 @@ class Account:
         self.rows.append(
             {
                 "id": len(self.rows),
-                "name": type(node).__name__,
+                "name": name,
                 "where": place,
                 "module": module,
                 "layer": layer,
@@ -205,13 +220,13 @@ class Account:
                 "at_peak": False,
             }
         )
-        self._change(device, sum(new.values()), type(node).__name__, place)
+        self._change(device, sum(new.values()), name, place)
 
-    def row_of(self, node: Any) -> int:
+    def row_of(self, key: Any) -> int:
         """The row of a node, -1 if it keeps nothing."""
-        return self._kept.get(id(node), (-1,))[0]
+        return self._kept.get(key, (-1,))[0]
 
-    def release(self, key: int) -> None:
+    def release(self, key: Any) -> None:
         """A node let go of what it saved."""
         if key not in self._kept:
             return
@@ -260,6 +275,18 @@ class Account:
                 f"{self.opaque} saved values were packed by a hook, so nobody knows how large they are"
             )
         return made
+
+
+def _hold(account: Account, node: Any, place: str, module: str, layer: str = "") -> None:
+    """Account for a node of the engine."""
+    saved = []
+    for value in node.saved or ():
+        found = array_of(value)
+        if found is None:
+            account.opaque += hasattr(value, "unpack")
+        else:
+            saved.append((*root_of(found), found.shape))
+    account.hold(id(node), type(node).__name__, str(node.place.device), saved, place, module, layer)
 
 
 class Timeline(BackwardDriver):
@@ -337,7 +364,7 @@ class Timeline(BackwardDriver):
         stack = self._here.stack
         if stack and (path := path_of(stack[0], stack[-1])):
             module, layer = spoken(path, stack[0]), about(stack[-1])
-        account.hold(key, node, str(line_of(where(2)) or ""), module, layer)
+        _hold(account, node, str(line_of(where(2)) or ""), module, layer)
 
     def _gone(self, key: int) -> None:
         """A node is no more, or has let go of what it saved."""
@@ -349,7 +376,7 @@ class Timeline(BackwardDriver):
         self._frees = run.free
         if self.account.top > self._drawn:  # the graph of the pass that begins where most is kept
             self._drawn = self.account.top
-            self._graph = linked(list(run.order), None, self.namespace, self.account.row_of)
+            self._graph = linked(list(run.order), None, self.namespace, lambda n: self.account.row_of(id(n)))
         self._passes.append([self.account.tick + 1, self.account.tick + 1])
 
     def step(self, n: Any, entry: Any, pending: dict) -> None:
@@ -405,21 +432,26 @@ def memory(
         if module is None and "row" in note:
             module, layer = note["row"].module, note["row"].layer
             module = note["row"].called or module
-        account.hold(id(n), n, str(line_of(note.get("line")) or ""), spoken(module or ""), layer)
+        _hold(account, n, str(line_of(note.get("line")) or ""), spoken(module or ""), layer)
     first = account.tick + 1
-    graph = linked(order, None, namespace, account.row_of)
+    graph = linked(order, None, namespace, lambda n: account.row_of(id(n)))
     for n in nodes:
         account.tick += 1
         account.release(id(n))
     made = account.record(title, [[first, account.tick]] if nodes else [])
     made.graph = graph
     if graph is not None:
-        _layers(made.rows, graph)
+        name_layers(made.rows, graph)
     return made
 
 
-def _layers(rows: list[dict[str, Any]], graph: Any) -> None:
-    """Name the layers of rows as the graph does, where no listener did."""
+def name_layers(rows: list[dict[str, Any]], graph: Any) -> None:
+    """Name the layers of rows as the graph does, where no listener did.
+
+    Args:
+        rows: of a record.
+        graph: the graph that goes with it.
+    """
     numbered = {r["id"]: r for r in rows}
     for node in graph.nodes:
         row = numbered.get(node.row)

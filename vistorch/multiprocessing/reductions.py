@@ -12,6 +12,7 @@ from multiprocessing import reduction
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from ..engine.core import views
 from ..engine.core.tensor import Tensor, wrap
 from ..engine.kernels import simulated
 from ..engine.kernels.strides import lay
@@ -125,7 +126,7 @@ def rebuild_tensor(
 ) -> Tensor:
     """A tensor on shared memory."""
     array = lay(piece.array(), shape, dtype, offset, strides)
-    made = wrap(array, CPU if where is None else _place(*where))
+    made = views.expanded(wrap(array, CPU if where is None else _place(*where)))
     if cls is Parameter:
         return Parameter(made, requires_grad=requires_grad)
     if cls is not Tensor:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..engine.base import dtypes, errors
 from ..engine.base.device import device as named_device
+from ..engine.core import views
 from ..engine.core.tensor import Tensor, new, wrap
 from ..engine.methods.typed_storage import TypedStorage
 from .budget import budget, refuse
@@ -99,6 +100,7 @@ def _finished(t: Tensor, requires_grad: Any, metadata: Any) -> Tensor:
     """Give a tensor its flag, and the conjugation or sign that PyTorch keeps beside the numbers."""
     if metadata:
         t = _resolved(t, metadata)
+    t = views.expanded(t)
     if type(requires_grad) is not bool:
         raise refuse(f"requires_grad must be a bool, not {_short(requires_grad)}")
     if requires_grad:
@@ -132,7 +134,7 @@ def _resolved(t: Tensor, metadata: Any) -> Tensor:
 
 def rebuild_tensor(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:
     """`torch._utils._rebuild_tensor`, of the oldest files."""
-    return tensor_of(storage, storage_offset, size, stride)
+    return views.expanded(tensor_of(storage, storage_offset, size, stride))
 
 
 def rebuild_tensor_v2(

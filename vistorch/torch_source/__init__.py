@@ -15,6 +15,7 @@ itself. What is private in torch stands in `private.py` alone.
 | `tracing.py` | the first bad value of what runs |
 | `recording.py` | every value of a run, to be compared with another |
 | `watching.py`, `losses.py` | a training loop as it runs; what its losses compare |
+| `memory.py` | what nodes keep for backward, over time |
 | `stepper.py`, `replayed.py` | a pass walked both ways; one that torch ran, stepped through afterwards |
 | `passes.py`, `norms.py` | passes as they begin; norms of what flowed |
 | `check.py` | a node against finite differences and against our own row |

@@ -23,7 +23,7 @@ KEY = "vistorch"
 NORMS = "vistorch norms"
 _TORCH = tuple([path.rstrip("/\\") + "/" for path in torch.__path__])
 _SKIPPED: dict[str, bool] = {}  # by file: whether its lines are torch's or ours
-Tensor, next_sequence, compiling = torch.Tensor, private.next_sequence, torch.compiler.is_dynamo_compiling
+Tensor, next_sequence, compiling = torch.Tensor, private.next_sequence, private.compiling
 LARGEST = 200  # nodes of one op that are looked for
 
 
@@ -68,6 +68,7 @@ class Lines(torch.overrides.TorchFunctionMode):
         super().__init__()
         self.modules, self.leaving = modules, False
 
+    @private.uncompiled
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # torch.compile reads this function, too: it shall find nothing to break its graph at
         if self.leaving or compiling():

@@ -8,13 +8,13 @@ Invariant: while nobody listens, torch's own function stands there; a pass that 
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from . import private
 from .real import torch
 from .refusals import Unsteppable
 from .stepper import TorchStepper
@@ -95,11 +95,10 @@ def optimizer_steps(phase: Callable[[str, Any], None]) -> Iterator[None]:
     Args:
         phase: called with "step" or "step_end", and the optimizer.
     """
-    hooks = sys.modules["torch.optim.optimizer"]  # torch.optim hides its name
-    handles = [
-        hooks.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: phase("step", optimizer)),
-        hooks.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: phase("step_end", optimizer)),
-    ]
+    handles = private.on_optimizer_step(
+        lambda optimizer, args, kwargs: phase("step", optimizer),
+        lambda optimizer, args, kwargs: phase("step_end", optimizer),
+    )
     try:
         yield
     finally:
@@ -107,6 +106,7 @@ def optimizer_steps(phase: Callable[[str, Any], None]) -> Iterator[None]:
             handle.remove()
 
 
+@private.uncompiled
 def _backward(
     tensors: Any,
     grad_tensors: Any = None,

@@ -75,6 +75,12 @@ def packed(node: Any, name: str) -> bool:
     return any(_is_packed(one) for one in _each(getattr(node, f"_raw_saved_{name}", None)))
 
 
+def packed_count(node: Any) -> int:
+    """How many values that a node keeps were packed by a hook: only that knows how large they are."""
+    raws = [one for name in saved_names(node) for one in _each(getattr(node, f"_raw_saved_{name}", None))]
+    return sum(map(_is_packed, (*raws, *raw_saved_of_function(node))))
+
+
 def saved(node: Any, name: str) -> Any:
     """What a node of C++ keeps under a name: a tensor, several, or a constant. RuntimeError once it is freed."""
     return getattr(node, f"_saved_{name}")
@@ -295,15 +301,35 @@ def without_dispatch_modes() -> Any:
     return torch.utils._python_dispatch._disable_current_modes()
 
 
-_kept: list[Any] = []  # the torch._dynamo that knows
+# Whether torch.compile reads this function as a part of a program.
+compiling: Callable[[], bool] = torch.compiler.is_dynamo_compiling
+_eval_frame: Any = torch._C._dynamo.eval_frame
 
 
-def keep_from_compiler() -> None:
-    """Have torch.compile, where it is loaded, not try to compile what of ours runs inside of a compiled program."""
-    dynamo = sys.modules.get("torch._dynamo")
-    if dynamo is not None and hasattr(dynamo, "trace_rules") and dynamo not in _kept:
-        _kept.append(dynamo)
-        dynamo.trace_rules.add(__name__.partition(".")[0])
+def uncompiled(function: Any) -> Any:
+    """Have torch.compile leave a function, and what it calls, as it is where a compiled program comes to it.
+
+    No compiled program breaks there: what torch.compile reads as a part of one (a hook of a module, a function mode)
+    has to see for itself that it is being compiled, and do nothing then.
+
+    Args:
+        function: a function, a method, or an object that can be called.
+
+    Returns:
+        The function.
+    """
+    method = function if hasattr(function, "__code__") else type(function).__call__
+    if hasattr(_eval_frame, "skip_code"):  # torch 2.6: only the function itself
+        _eval_frame.skip_code(method.__code__)
+    else:
+        skip = _eval_frame._FrameAction.SKIP
+        _eval_frame.set_code_exec_strategy(method.__code__, _eval_frame._FrameExecStrategy(skip, skip))
+    return function
+
+
+def is_compiled_module(module: Any) -> bool:
+    """Whether a module is what torch.compile has made of one, or was compiled in its place."""
+    return hasattr(module, "_orig_mod") or getattr(module, "_compiled_call_impl", None) is not None
 
 
 def parameters_of(module: Any) -> dict[str, Any]:
@@ -320,8 +346,8 @@ def on_module_call(begin: Callable, end: Callable) -> list[Any]:
     """
     modules = torch.nn.modules.module
     return [
-        modules.register_module_forward_pre_hook(begin),
-        modules.register_module_forward_hook(end, always_call=True),
+        modules.register_module_forward_pre_hook(uncompiled(begin)),
+        modules.register_module_forward_hook(uncompiled(end), always_call=True),
     ]
 
 
@@ -388,6 +414,10 @@ class DispatchMode(_DispatchMode):
     def _should_skip_dynamo(cls) -> bool:
         return False
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        uncompiled(cls.__torch_dispatch__)
+
 
 class Schema:
     """What an op of the dispatcher says of itself.
@@ -444,8 +474,8 @@ def on_optimizer_step(before: Callable, after: Callable) -> list[Any]:
     """
     optimizers = sys.modules[torch.optim.Optimizer.__module__]  # `torch.optim` hides its name
     return [
-        optimizers.register_optimizer_step_pre_hook(before),
-        optimizers.register_optimizer_step_post_hook(after),
+        optimizers.register_optimizer_step_pre_hook(uncompiled(before)),
+        optimizers.register_optimizer_step_post_hook(uncompiled(after)),
     ]
 
 
@@ -527,7 +557,7 @@ def on_loaders(begin: Callable, end: Callable) -> Callable[[], None]:
             end(None if loader is None else loader())
             raise
 
-    whole.__iter__, part.__next__ = __iter__, __next__
+    whole.__iter__, part.__next__ = uncompiled(__iter__), uncompiled(__next__)
 
     def stop() -> None:
         if whole.__iter__ is __iter__:
@@ -560,7 +590,7 @@ def on_schedulers(stepped: Callable) -> Callable[[], None]:
             stepped(self)
             return out
 
-        return run
+        return uncompiled(run)
 
     for kind, step in real:
         kind.step = wrapped(step)

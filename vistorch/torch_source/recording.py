@@ -58,7 +58,6 @@ class TorchRecord:
 
     def __enter__(self) -> TorchRecord:
         """Start to record."""
-        private.keep_from_compiler()
         self._modules.start()
         self._steps = private.on_optimizer_step(self._step, self._stepped)
         self._end = passes.listen(self._backward)

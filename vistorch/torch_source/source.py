@@ -182,6 +182,18 @@ class TorchSource:
 
         return TorchTrace(**options)
 
+    def kept(self, outputs: Any, namespace: Mapping[str, Any] | None = None) -> Any:
+        """What a graph keeps."""
+        from .memory import kept
+
+        return kept(outputs, self, namespace)
+
+    def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
+        """What a run keeps, over time."""
+        from .memory import TorchTimeline
+
+        return TorchTimeline(self, namespace)
+
     def array(self, x: Any, text: bool) -> ArraySource:
         """A tensor as an array to be shown."""
         return values.array(x, text)

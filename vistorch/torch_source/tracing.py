@@ -170,7 +170,6 @@ class TorchTrace:
         """Start to record."""
         self._began = time.perf_counter()
         self._number = private.next_sequence()
-        private.keep_from_compiler()
         self._modules.start()
         self._end = passes.listen(self._backward)
         self._handles = private.on_optimizer_step(self._step, self._stepped_now)
@@ -222,7 +221,6 @@ class TorchTrace:
         self._over()
         given = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
         self._outputs, self._starting = given, True
-        private.keep_from_compiler()
         if self._course is not None and len(given) == 1:
             size = values.number(given[0])
             if size is not None:

@@ -17,7 +17,7 @@ from ..debug.watch.loss_inputs import CLASSES, VALUES, LossInputs
 from ..debug.watch.units import Looking
 from ..engine.memory.placement import CPU
 from . import passes, private
-from .losses import FUNCTIONS, array_of, reaches, sight_of, sight_of_call
+from .losses import FUNCTIONS, array_of, newest, reaches, sight_of, sight_of_call
 from .real import ready, torch
 
 _CHOOSES = frozenset(("argmax", "max"))
@@ -39,13 +39,15 @@ class TorchLoopListener(LoopFollower):
         self.closing: Any = (
             None  # a step that runs its pass itself, by a closure: gradients are there after it
         )
+        self.compiled: bool | None = (
+            None  # whether a pass has gone through a compiled region; None before the first
+        )
         self._handles: list[Any] = []
         self._ends: list[Any] = []
         self._at_root: list[Any] = []
 
     def __enter__(self) -> TorchLoopListener:
         """Start to listen."""
-        private.keep_from_compiler()
         self._ends = [
             passes.listen(self._backward),
             private.on_loaders(self._loader, self.loaders.end),
@@ -60,6 +62,8 @@ class TorchLoopListener(LoopFollower):
 
     def root_found(self) -> None:
         """The modules whose calls count are known: hooks stand at them, and at no other."""
+        if self._at_root and private.is_compiled_module(self.root):
+            return  # other hooks would have torch.compile compile it anew
         for handle in self._at_root:
             handle.remove()
         begin, end = _RootHook(self._root_forward), _RootHook(self._root_forward_end)
@@ -101,14 +105,23 @@ class TorchLoopListener(LoopFollower):
     # ---- forward -----------------------------------------------------------------------------------------------
     def _any_forward(self, module: Any, args: tuple) -> None:
         """Before the root is known: the outermost module that has parameters may be it."""
-        if not self.depth and next(iter(module.parameters()), None) is not None:
+        if private.compiling():
+            return
+        if self.depth or self.root is not None:
+            if module is self.root:
+                self.guarded(self._forward, args, {})
+        elif next(iter(module.parameters()), None) is not None:
             self.probe.candidates[id(module)] = module
             self.guarded(self._forward, args, {})
         self.depth += 1
 
     def _any_forward_end(self, module: Any, args: tuple, result: Any) -> None:
+        if private.compiling():
+            return
         self.depth = max(0, self.depth - 1)
-        if not self.depth and id(module) in self.probe.candidates:
+        if module is self.root or (
+            not self.depth and self.root is None and id(module) in self.probe.candidates
+        ):
             self.guarded(self._forward_end, result)
             self.ops.outside()
 
@@ -139,7 +152,12 @@ class TorchLoopListener(LoopFollower):
         self.apart = False
         if self.check is not None:
             self.end_check()
-        if self.root is None or not self.budget.looks or self.looking is not None:
+        if (
+            self.root is None
+            or not self.budget.looks
+            or self.looking is not None
+            or self.compiled is not False
+        ):
             return
         if self.budget.may("units", self.progress.step):
             self.looking = TorchLooking(self.probe.layer_paths, self.pending.transfer, self.probe.source)
@@ -168,6 +186,8 @@ class TorchLoopListener(LoopFollower):
             self.ops.current = None
             self.check = None
             self.ops.stop()
+        if self.compiled is None:
+            self.compiled = any(map(private.is_compiled, newest(out.grad_fn)))
         loss = float(out.detach())
         self.pending.passes.append(loss)
         if loss - loss != 0.0:
@@ -212,8 +232,10 @@ class _RootHook:
     def __init__(self, act: Any) -> None:
         self.act = act
 
+    @private.uncompiled
     def __call__(self, *given: Any) -> None:
-        self.act(*given)
+        if not private.compiling():
+            self.act(*given)
 
     def __reduce__(self) -> tuple:
         return _Nothing, ()
@@ -338,9 +360,12 @@ class _Calls(torch.overrides.TorchFunctionMode):
         super().__init__()
         self.seen, self.wanted = seen, wanted
 
+    @private.uncompiled
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         out = func(*args, **kwargs)
+        if private.compiling():
+            return out
         name = getattr(func, "__name__", "")
         if self.wanted is None or name in self.wanted:
             self.seen(name, args, kwargs, out)
@@ -371,6 +396,8 @@ class TorchLooking(Looking):
         self.origin.clear()
 
     def _returned(self, module: Any, args: Any, out: Any) -> None:
+        if private.compiling():
+            return
         self.phase("forward_end", module, out)
 
     def _called(self, name: str, args: tuple, kwargs: dict, out: Any) -> None:

@@ -12,15 +12,8 @@ import type { Look } from "./look";
 import { Graph } from "./model";
 import type { State } from "./types";
 import { Search } from "./search";
+import { sourceChip } from "./source_chip";
 import { svg } from "./svg";
-
-/** Whose graph it is: a filled dot for vistorch, a ring for another library. */
-function sourceChip(source: string): HTMLElement {
-  const filled = source === "vistorch";
-  const dot = svg("circle", { cx: 4, cy: 4, r: 3.2, fill: filled ? "currentColor" : "none", stroke: "currentColor", "stroke-width": filled ? 0 : 1.6 });
-  const drawn = svg("svg", { width: 8, height: 8, "aria-hidden": "true" }, dot);
-  return el("span.vt-source-chip", { title: "whose graph this is" }, drawn as unknown as HTMLElement, source);
-}
 
 export function titleOf(title: string, meta: string[], source: string): HTMLElement[] {
   return [

@@ -44,6 +44,7 @@ export interface State {
   alive: Nd;
   rows: Row[];
   graph: GraphState | null;
+  source: string;
 }
 
 export const checkPeak: Check<Peak> = record<Peak>({
@@ -83,4 +84,5 @@ export const check: Check<State> = record<State>({
   alive: nd(1),
   rows: list(checkRow),
   graph: maybe(checkGraph),
+  source: text,
 });

@@ -233,7 +233,17 @@ export function classes(view: View, chosen: (label: number) => void): Part {
     view.order = order.every((c, i) => c === wanted[i]) ? wanted : order;
     gliding = row(mover).root;
     gliding.classList.add("vt-w-lifted");
-    over = setTimeout(arrived, LONGEST);
+    wait(4);
+  }
+
+  /** See to it that the glide ends, also where its end is never reported; a page that is slow may be still on its way. */
+  function wait(again: number): void {
+    over = setTimeout(() => {
+      // asking for the animations also begins one that a busy page has not come to
+      const moving = !document.hidden && gliding?.getAnimations?.().some((one) => one.playState === "running");
+      if (moving && again) wait(again - 1);
+      else arrived();
+    }, LONGEST);
   }
 
   /** The next row may go. */

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..core import views
 from ..core.registry import METHODS
 from ..core.tensor import Tensor, wrap
 from ..kernels.strides import lay
@@ -54,7 +55,7 @@ def rebuild(
         root = lay(root, shape, dtype, offset, strides)
     root = dtypes.own(root)
     place = place_of(name)
-    o = _as(cls, wrap(root if place is CPU else move(root, CPU, place), place))
+    o = _as(cls, views.expanded(wrap(root if place is CPU else move(root, CPU, place), place)))
     o._rg = rg
     o.__dict__.update(attributes)
     return o
@@ -94,7 +95,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     if copied is None:
         copied = memo[id(root)] = root.copy(order="K")
         memo.setdefault(id(memo), []).append(root)  # keeps the id from being given to another array
-    o = _as(type(self), wrap(_seen_in(root, a, copied), self._place))
+    o = _as(type(self), views.expanded(wrap(_seen_in(root, a, copied), self._place)))
     o._rg = self._rg
     memo[id(self)] = o
     if self._grad is not None:
@@ -105,7 +106,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
 
 def _copy(self: Tensor) -> Tensor:
     """Another tensor on the same memory; a leaf, as PyTorch's is."""
-    o = _as(type(self), wrap(self._data, self._place))
+    o = _as(type(self), views.expanded(wrap(self._data, self._place)))
     o._rg = self.requires_grad
     o.__dict__.update(self.__dict__)
     return o

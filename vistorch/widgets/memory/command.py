@@ -35,11 +35,7 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
         >>> vt.memory(x.exp().sin().sum()).record.peak["bytes"]
         4000
     """
-    from ...debug.source import has, lacking, source_of
-    from ...debug.timeline import memory as kept
-    from ...engine.backward.backward_pass import order_of
-    from ...engine.core.graph import FREED, edge
-    from ...engine.core.tensor import Tensor
+    from ...debug.source import source_of
     from .._frame.display import Display
 
     if x is None:
@@ -47,31 +43,66 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
             "`memory` needs a tensor or a cell: type `%vt memory loss`, or `%%vt memory` on the first line of a cell"
         )
     source = source_of(x)
-    if source is not None and not has(source, "memory"):
-        raise Refusal(f"{lacking(source, 'memory')}; `%vt graph` says what each node keeps")
-    given = [x] if isinstance(x, Tensor) else x
-    if not isinstance(given, (list, tuple)) or not all(isinstance(t, Tensor) for t in given) or not given:
+    given = list(x) if isinstance(x, (list, tuple)) else [x]
+    if source is None or not given or not all(source.is_tensor(t) for t in given):
         raise Refusal(f"expected a result with history, got {type(x).__name__}: type `%vt memory loss`")
     if not all(t.requires_grad for t in given):
         raise Refusal("it has no history: it was computed from nothing that requires a gradient")
     known = names_around(sys._getframe(1)) if namespace is None else namespace
-    if any(getattr(n, "saved", None) is FREED for n in order_of(list({edge(t): None for t in given}))):
-        raise Refusal(GONE)
-    return Display(kept(given, namespace=known), NAME)
+    try:
+        if any(source.nodes.is_freed(n) for n in source.order(given) if not source.nodes.is_leaf(n)):
+            raise Refusal(GONE)
+        return Display(source.kept(given, known), NAME)
+    except ValueError as why:  # no graph of its own, a version that is not supported
+        raise Refusal(str(why)) from None
+
+
+class _Accounts:
+    """What runs shows whose it is, so every source that is in use is accounted for."""
+
+    def __init__(self, namespace: Any) -> None:
+        from ...debug.source import Unsupported, active
+
+        self.each: list[Any] = []
+        self.says: list[str] = []
+        for source in active():
+            try:
+                self.each.append(source.timeline(namespace))
+            except Unsupported as why:
+                self.says.append(str(why))
+
+    def __enter__(self) -> _Accounts:
+        for one in self.each:
+            one.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        for one in reversed(self.each):
+            one.__exit__(*exc)
+
+    @property
+    def saw(self) -> bool:
+        """Whether anything ran."""
+        return any(one.account.tick for one in self.each)
+
+    def record(self) -> Any:
+        """What the source has kept that kept most."""
+        found = sorted(self.each, key=lambda one: -one.account.top)[0].record()
+        found.says += self.says
+        return found
 
 
 def _cell(cell: str, asked: Asked, *, x: Any = None, namespace: Mapping[str, Any] | None = None) -> Any:
     """Run a cell and show what it kept; names are those it leaves."""
-    from ...debug.timeline import Timeline
     from .._frame.display import Display
 
     if x is not None:
         raise Refusal(
             "`%%vt memory` watches its cell and takes nothing else: type `%vt memory loss` for a result"
         )
-    with Timeline(namespace=namespace if asked.shell is None else asked.shell.user_ns) as seen:
+    with _Accounts(namespace if asked.shell is None else asked.shell.user_ns) as seen:
         error = run(cell, asked.shell, "%%vt memory")
-    nothing = error is not None and not seen.account.tick
+    nothing = error is not None and not seen.saw
     return finish(None if nothing else Display(seen.record(), NAME), error, asked.shell)
 
 

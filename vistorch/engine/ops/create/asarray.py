@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.dims import flag
+from ...core import views
 from ...core.base_ops import clone_
 from ...core.graph import sync_rg
 from ...core.registry import public
@@ -205,9 +206,8 @@ def empty_strided(
     shape = size_tuple(size, "empty_strided")
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "empty_strided")
     place = place_of(device, "empty_strided")
-    return leaf(
-        bare(_strided(shape, stride, dt, place, "empty_strided"), place), requires_grad, "empty_strided"
-    )
+    made = views.expanded(bare(_strided(shape, stride, dt, place, "empty_strided"), place))
+    return leaf(made, requires_grad, "empty_strided")
 
 
 @public(function=False)

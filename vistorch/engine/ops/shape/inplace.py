@@ -60,6 +60,8 @@ def become(x: Tensor, fn: Callable, args: tuple, named: dict) -> Tensor:
         x._view.root = old._node  # type: ignore[union-attr]
         more(old).shown = weakref.ref(x)
         more(x).own = x._rg and x._node is None  # a leaf stays the end of its gradients' path
+    else:
+        views.expanded(x)
     if records:
         n = x._node = o._node
         n.__class__ = _named_in_place(n.__class__)

@@ -151,7 +151,7 @@ def detach_(self: Tensor) -> Tensor:
     if v is not None and v.hidden and v.steps and v.base._node is None:
         v.base._rg = False  # what the views of a reshaped leaf ask
     self._node, self._view, self._rg = None, None, False
-    return self
+    return views.expanded(self)
 
 
 def _resized(x: Tensor, shape: tuple, form: Any) -> Tensor:

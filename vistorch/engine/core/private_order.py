@@ -4,7 +4,7 @@ Convolutions are faster where the channels of a pixel lie side by side, but PyTo
 strides, views and `numpy()` show it. So what a convolution gives is kept aside in its own order, in a class whose slot
 `_data` is empty: the rows that work in any order take it from there, and at anyone else's first look it is copied into
 the order that PyTorch's has. All other tensors pay nothing for it.
-Invariant: whoever reads `_data`, apart from the functions registered here, sees what PyTorch's strides would show.
+Invariant: all code that reads `_data`, apart from the functions registered here, sees what PyTorch's strides would show.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ function small(over: Partial<State> = {}): State {
   const frame = (id: number, to: number, pending: number[], grads: StepFrame["grads"] = []): StepFrame => ({
     node: id, says: "", incoming: [0], hooked: null,
     outgoing: [{ input: "input", to, output: 0, gradient: 1, before: null, after: 1, sum: "0 + 2", numbers: null }],
-    grads, done: grads.length ? [id, to] : [id], pending,
+    grads, done: grads.length ? [id, to] : [id], pending, question: null,
   }); // prettier-ignore
   return {
     title: "b.backward()",
@@ -146,6 +146,7 @@ function small(over: Partial<State> = {}): State {
     graph: null,
     places: [],
     stops: [],
+    ask: false,
     ...over,
   };
 }

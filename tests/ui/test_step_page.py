@@ -45,7 +45,7 @@ def test_the_small_example_reaches_four_and_a_half_in_four_steps(standalone, the
     expect(said).to_contain_text("x.grad: 0 + 4.5")
     back.click()
     expect(cards.last).to_contain_text("None")
-    expect(cards.nth(2)).to_contain_text("u = y²")
+    expect(cards.nth(2)).to_contain_text("(x + 2)²")
     expect(said).to_contain_text("0.750.750.750.75 · 2 · 3333 = 4.54.54.54.5")
     cards.first.click()
     expect(position).to_have_text("step 1 of 4")

@@ -10,6 +10,8 @@ export interface Look {
   flow(edge: number): number | null;
   /** What flowed along an edge, where it is one number: it is shown with its sign. */
   value?(edge: number): number | null;
+  /** What flows along an edge is asked for, and hidden until then. */
+  asked?(edge: number): boolean;
   /** The norm of a leaf's gradient. */
   grad(node: number): number | null;
   /** Whether that gradient came in this pass; everywhere, where nothing is said. */

@@ -356,6 +356,8 @@ export class Picture {
       dress(pin.element, norm === null || old ? "" : "done", look.chosen === pin.node, look.hits.has(pin.node));
       const wide = widthOf(old ? null : norm, look.scale);
       pin.value.classList.toggle("vt-old", old);
+      const asked = this.#graph.edges.some((e) => e.target === pin.node && look.asked?.(e.number));
+      for (const part of [pin.path, pin.tip]) part?.classList.toggle("vt-asked", asked);
       this.#ink(pin.path, pin.tip, old ? null : norm, wide, pin.bend(wide)[1]);
       const value = look.gradValue?.(pin.node) ?? null;
       pin.value.textContent = norm === null ? "" : num(value ?? norm, 2);
@@ -368,7 +370,14 @@ export class Picture {
       const [last, before] = [line.points.at(-1), line.points.at(-2)] as [number[], number[]];
       const up = (last[1] as number) < (before[1] as number);
       this.#ink(line.path, line.tip, norm, wide, head(last[0] as number, last[1] as number, wide, up));
+      const asked = line.edges.some((e) => look.asked?.(e));
+      for (const part of [line.path, line.tip, line.label]) part?.classList.toggle("vt-asked", asked);
       if (!line.label) continue;
+      if (asked) {
+        line.label.classList.remove("vt-on");
+        line.label.replaceChildren(svg("tspan", { class: "vt-bold", text: "?" }));
+        continue;
+      }
       const value = line.edges.length === 1 ? look.value?.(line.edges[0] as number) : null;
       const caption = norm !== null && !line.shared ? num(value ?? norm, 2) : "";
       // A long shape must not run into what stands beside the next box.

@@ -3,6 +3,7 @@
 import { el } from "../shared/dom";
 import { num } from "../shared/format";
 import { real } from "../shared/payload";
+import { math, partial } from "../graph/math";
 import { svg } from "../graph/svg";
 import type { Value } from "../graph/heat";
 import type { Course } from "./course";
@@ -44,50 +45,77 @@ function rowsOf(value: Value | null): string[][] | null {
 }
 
 /** A number without the zeros at its end. */
-const short = (v: number): string => num(v).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+const short = (v: number): string => num(v, 5).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
-/** What forward did, where it can be said in a few signs. */
-function forwardSays(course: Course, node: StepNode, name: string, from: StepNode | undefined, fromName: string): string {
-  if (node.leaf) return "leaf";
+/** A piece of a formula: its text, and how loosely it holds together: 0 a name, 1 a product, 2 a sum. */
+type Said = { text: string; loose: number };
+
+const within = (said: Said, loose: number): string => (said.loose > loose ? `(${said.text})` : said.text);
+
+/** What forward did, in the names of the code. */
+function forwardSays(course: Course, node: StepNode, from: Said | undefined, source: StepNode | undefined): Said {
+  if (node.leaf || !from) return { text: "leaf", loose: 0 };
   const constant = (names: string[]): string =>
     node.saved?.find((s) => names.includes(s.name) && s.value === null)?.text ?? "";
-  const [y, x] = [course.value(node.forward), course.value(from?.forward)];
+  const [y, x] = [course.value(node.forward), course.value(source?.forward)];
   const [a, b] = [y?.data?.data, x?.data?.data];
   const same = (f: (i: number) => number): number | null => {
     if (!a || !b || a.length !== b.length) return null;
     const first = f(0);
     return Array.from(a, (_, i) => f(i)).every((v) => v === first) && Number.isFinite(first) ? first : null;
   };
+  const frame = course.state.frames.find((one) => one.node === node.id);
+  const other = frame?.outgoing[0]?.numbers?.parts.find((one) => one.role === "forward" && one.input)?.input ?? "";
   const power = constant(["exponent", "other"]);
-  const said: Record<string, () => string | null> = {
-    Add: () => plus(same((i) => (a?.[i] as number) - (b?.[i] as number)), fromName),
-    Sub: () => plus(same((i) => (a?.[i] as number) - (b?.[i] as number)), fromName),
+  const sum = (k: number | null): Said | null =>
+    k === null ? null : { text: `${within(from, 2)} ${k < 0 ? "−" : "+"} ${short(Math.abs(k))}`, loose: 2 };
+  const said: Record<string, () => Said | null> = {
+    Add: () => sum(same((i) => (a?.[i] as number) - (b?.[i] as number))),
+    Sub: () => sum(same((i) => (a?.[i] as number) - (b?.[i] as number))),
     Mul: () => {
       const k = same((i) => (a?.[i] as number) / (b?.[i] as number));
-      return k === null ? null : `${short(k)} · ${fromName}`;
+      if (k !== null && !other) return { text: `${short(k)} · ${within(from, 1)}`, loose: 1 };
+      return other ? { text: `${within(from, 1)} · ${other}`, loose: 1 } : null;
     },
     Div: () => {
       const k = same((i) => (b?.[i] as number) / (a?.[i] as number));
-      return k === null ? null : `${fromName} / ${short(k)}`;
+      return k === null ? null : { text: `${within(from, 1)} / ${short(k)}`, loose: 1 };
     },
-    Pow: () => (power ? `${fromName}${power === "2" ? "²" : power === "3" ? "³" : ` ^ ${power}`}` : null),
-    Neg: () => `−${fromName}`,
+    Pow: () => (power ? { text: `${within(from, 0)}${power === "2" ? "²" : power === "3" ? "³" : ` ^ ${power}`}`, loose: 1 } : null),
+    Sum: () => ({ text: `Σ ${within(from, 1)}`, loose: 1 }),
+    Neg: () => ({ text: `−${within(from, 0)}`, loose: 1 }),
   };
-  const op = node.op ?? "";
-  return `${name} = ${said[op]?.() ?? `${op.toLowerCase()}(${fromName})`}`;
+  return said[node.op ?? ""]?.() ?? { text: `${(node.op ?? "").toLowerCase()}(${from.text})`, loose: 0 };
 }
 
-const plus = (k: number | null, x: string): string | null =>
-  k === null ? null : k < 0 ? `${x} − ${short(-k)}` : `${x} + ${short(k)}`;
+interface Named {
+  /** The variable that holds it, or what it is made of where it has none. */
+  name: string;
+  /** Whether it is a variable of the code. */
+  own: boolean;
+  says: string;
+}
 
-/** A name for each value: those that have one, letters for the others. */
-function names(course: Course, nodes: StepNode[]): string[] {
+const LONG = 18; // letters of a formula that can stand for a name
+
+/** What each card is called and what it computes: from the leaf upwards, a value without a name by its formula. */
+function named(course: Course, nodes: StepNode[]): Named[] {
   const known = nodes.map((node) => {
     const place = course.state.places[node.id] ?? -1;
     return node.label || (course.graph && place >= 0 ? course.graph.word(place, "label") : "");
   });
   const letters = [..."zuyvhpqrs"].filter((letter) => !known.includes(letter));
-  return known.map((label, i) => label || (i === 0 && !known.includes("out") ? "out" : (letters.shift() ?? `h${i}`)));
+  const found: Named[] = [];
+  let from: Said | undefined;
+  for (let i = nodes.length - 1; i >= 0; i--) {
+    const node = nodes[i] as StepNode;
+    const said = forwardSays(course, node, from, nodes[i + 1]);
+    const label = known[i] || (node.leaf ? "leaf" : "");
+    const name = label || (said.text.length <= LONG ? said.text : (letters.shift() ?? `h${i}`));
+    found[i] = { name, own: label !== "", says: said.text };
+    from = name === said.text && !label ? said : { text: name, loose: 0 };
+  }
+  return found;
 }
 
 function part(one: Part): HTMLElement {
@@ -102,10 +130,12 @@ export class Cards {
   readonly said = el("div.vt-equation", { "aria-live": "polite" });
   #course: Course;
   #nodes: StepNode[];
+  #named: Named[];
   #go: (at: number) => void;
 
   constructor(course: Course, nodes: StepNode[], go: (at: number) => void) {
     [this.#course, this.#nodes, this.#go] = [course, nodes, go];
+    this.#named = named(course, nodes);
   }
 
   /** The card where the pass stands; the first before it begins. */
@@ -116,47 +146,39 @@ export class Cards {
   paint(): void {
     const course = this.#course;
     const stands = course.stands();
-    const called = names(course, this.#nodes);
+    const called = this.#named;
     const made: HTMLElement[] = [];
+    const incoming = new Map<number, Value | null>();
+    for (const [id, , ref] of course.state.waits) incoming.set(id, course.value(ref));
+    for (const frame of course.open) for (const out of frame.outgoing) if (out.to !== null) incoming.set(out.to, course.value(out.after));
+    const asked = course.hidden ? course.here?.node : undefined;
     this.#nodes.forEach((node, i) => {
       const stand = stands[node.id] ?? "";
-      const name = called[i] as string;
-      const incoming = new Map<number, Value | null>();
-      for (const [id, , ref] of course.state.waits) incoming.set(id, course.value(ref));
-      for (const frame of course.state.frames.slice(0, course.frames()))
-        for (const out of frame.outgoing) if (out.to !== null) incoming.set(out.to, course.value(out.after));
-      const gradient = node.leaf ? course.grad(node.id).value : (incoming.get(node.id) ?? null);
+      const { name, own, says } = called[i] as Named;
+      const flows = incoming.get(node.id) ?? null;
+      made.push(this.#arrow(flows, i > 0 && this.#nodes[i - 1]?.id === asked));
       const step = course.when(node.id);
       const card = el(
         `div.vt-step.vt-is-${stand || "idle"}` as "div",
         { role: "button", tabindex: 0, "aria-label": `${node.leaf ? name : node.op}, ${stand || "not yet"}` },
         el("b", { text: node.leaf ? name : node.op }),
-        el("i", { text: forwardSays(course, node, name, this.#nodes[i + 1], called[i + 1] ?? "") }),
-        el("small.vt-role-v", { text: name }),
+        el("i", { text: says }),
+        el("small.vt-role-v", { text: own ? name : "gives" }),
         matrix(rowsOf(course.value(node.forward)), "v"),
-        el("small.vt-role-g", { text: node.leaf ? `${name}.grad` : `∂${called[0]}/∂${name}` }),
-        matrix(rowsOf(gradient), gradient ? "g" : node.leaf ? "none" : "wait"),
       );
-      if (!gradient) card.lastElementChild?.classList.add("vt-none");
-      if (!gradient && !node.leaf) (card.lastElementChild as HTMLElement).textContent = "·";
+      if (node.leaf) {
+        const grad = course.grad(node.id).value;
+        card.append(el("small.vt-role-g", { text: `${name}.grad` }), matrix(rowsOf(grad), grad ? "g" : "none"));
+      }
       const act = (): void => this.#go(step + 1);
       card.addEventListener("click", act);
       card.addEventListener("keydown", (e) => {
         if (e.key !== "Enter") return;
         act();
         e.preventDefault();
+        e.stopPropagation();
       });
       made.push(card);
-      if (i + 1 < this.#nodes.length) {
-        const on = step >= 0 && step < course.at;
-        const arrow = svg(
-          "svg",
-          { class: "vt-graph", width: 26, height: 14, "aria-hidden": "true" },
-          svg("path", { class: `vt-edge${on ? " vt-on" : ""}`, d: "M1 7h17", "stroke-width": on ? 2.5 : 1.25 }),
-          svg("path", { class: `vt-tip${on ? " vt-on" : ""}`, d: "M17 2l8 5-8 5z" }),
-        );
-        made.push(el("span.vt-arrow", {}, arrow as unknown as HTMLElement));
-      }
     });
     const held = this.root.contains(document.activeElement) ? [...this.root.children].indexOf(document.activeElement as Element) : -1;
     this.root.replaceChildren(...made);
@@ -164,19 +186,55 @@ export class Cards {
     this.#says();
   }
 
+  /** The arrow into a card with the gradient that came along it: one number with its sign, or all of them. */
+  #arrow(flows: Value | null, asked: boolean): HTMLElement {
+    const on = flows !== null;
+    const kind = asked ? " vt-asked" : on ? " vt-on" : "";
+    const drawn = svg(
+      "svg",
+      { class: "vt-graph", width: 44, height: 14, "aria-hidden": "true" },
+      svg("path", { class: `vt-edge${kind}`, d: "M2 7h33", "stroke-width": asked ? 2 : on ? 2.5 : 1.25 }),
+      svg("path", { class: `vt-tip${kind}`, d: "M34 2l9 5-9 5z" }),
+    );
+    return el("span.vt-arrow", {}, drawn as unknown as HTMLElement, asked ? el("b.vt-opname", { text: "?" }) : flows ? flowing(flows) : el("span.vt-faint", { text: "·" }));
+  }
+
   #says(): void {
     const course = this.#course;
     const frame = course.here;
+    this.said.hidden = course.hidden;
     if (!frame) {
       this.said.replaceChildren(el("span.vt-note", { text: "Nothing has run yet: → takes the first step." }));
       return;
     }
     const out = frame.outgoing[0];
     const grads = frame.grads.map((g) => `${course.called(g.node)}.grad: ${g.sum}`);
+    const at = this.#nodes.findIndex((node) => node.id === frame.node);
+    const [first, next] = [this.#named[0], this.#named[at + 1]];
+    const parts = out?.numbers?.parts ?? [];
+    const start = at === 0 ? "g: what arrived; it starts as 1" : "g: what arrived";
     this.said.replaceChildren(
       el("b.vt-opname", { text: course.state.nodes[frame.node]?.name ?? "" }),
-      ...(out?.numbers?.parts.map(part) ?? [el("span", { text: frame.says })]),
-      el("span.vt-note", { text: [out?.numbers?.note, ...grads].filter(Boolean).join(" · ") }),
+      ...(first?.own && next?.own ? [partial(first.name, next.name), el("span.vt-op", { text: "=" })] : []),
+      ...(parts.length ? [el("span.vt-said", {}, ...formula(parts)), el("span.vt-op", { text: "=" }), ...parts.map(part)] : [el("span", { text: frame.says })]),
+      el("span.vt-note", { text: [parts.length ? start : "", ...grads].filter(Boolean).join(" · ") }),
     );
   }
+}
+
+/** A gradient on an arrow: one number, or the same one for all, with its sign. */
+function flowing(value: Value): HTMLElement {
+  const all = Array.from((value.data?.data ?? []) as ArrayLike<number>);
+  if (all.length > 1 && all.some((v) => v !== all[0])) return matrix(rowsOf(value), "g");
+  const first = all[0] ?? 0;
+  return el("b.vt-gradc", { text: `${first > 0 ? "+" : ""}${short(first)}`.replace(/-/g, "−") });
+}
+
+/** The formula without its numbers: g, and the names of the code. */
+function formula(parts: Part[]): HTMLElement[] {
+  return parts.slice(0, -2).map((one) => {
+    if (one.kind !== "array") return el("span", { text: one.text ?? "" });
+    if (one.role === "gradient") return el("i.vt-gradc", { text: "g" });
+    return one.input ? el("i.vt-valuec", { text: one.input }) : el("i.vt-valuec", {}, ...math(one.symbol ?? ""));
+  });
 }

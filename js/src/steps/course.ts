@@ -26,6 +26,8 @@ export class Course {
   readonly node: number[] = [];
   readonly stops = new Map<number, string>();
   at = 0;
+  /** Whether what leaves the node of the step taken last is hidden: it is asked for. */
+  hidden = false;
   #step: number[] = [];
 
   constructor(state: State) {
@@ -86,6 +88,11 @@ export class Course {
     return this.begins[at] ?? 0;
   }
 
+  /** The frames whose gradients may be seen. */
+  get open(): StepFrame[] {
+    return this.state.frames.slice(0, this.kept(this.hidden ? this.at - 1 : this.at));
+  }
+
   value(ref: Ref | undefined): Value | null {
     return ref === null || ref === undefined ? null : (this.state.values[ref] ?? null);
   }
@@ -132,7 +139,7 @@ export class Course {
       value: this.value(this.state.start.find(([id]) => id === leaf)?.[1]),
       sum: "",
     };
-    for (const frame of this.state.frames.slice(0, this.kept())) {
+    for (const frame of this.open) {
       for (const g of frame.grads) if (g.node === leaf) found = { value: this.value(g.after), sum: g.sum };
     }
     return found;
@@ -146,7 +153,7 @@ export class Course {
 
   /** Whether a leaf has received anything in this pass: an older `.grad` is not of its making. */
   received(leaf: number): boolean {
-    return this.state.done.includes(leaf) || this.state.frames.slice(0, this.kept()).some((f) => f.grads.some((g) => g.node === leaf));
+    return this.state.done.includes(leaf) || this.open.some((f) => f.grads.some((g) => g.node === leaf));
   }
 
   /** The state of every node of the record; stopped before a step, one stands at it, and what has run is done. */
@@ -160,6 +167,7 @@ export class Course {
       for (const id of frame.pending) made[id] = "pending";
       for (const id of frame.done) made[id] = "done";
     });
+    if (this.hidden) for (const frame of this.step(this.at - 1)) for (const g of frame.grads) made[g.node] = "pending";
     const reached = new Set(frames.flatMap((f) => [...f.done, ...f.pending]));
     nodes.forEach((node) => {
       if (this.state.whole && !reached.has(node.id) && made[node.id] === "") made[node.id] = "never";
@@ -179,7 +187,7 @@ export class Course {
   flows(): Map<number, Flow> {
     const found = new Map<number, Flow>();
     if (!this.graph) return found;
-    for (const frame of this.state.frames.slice(0, this.kept())) {
+    for (const frame of this.open) {
       const place = this.state.places[frame.node] ?? -1;
       const used = new Set<number>();
       for (const out of frame.outgoing) {
@@ -200,6 +208,11 @@ export class Course {
         return edge >= 0 && value ? [[edge, value]] : [];
       });
     });
+  }
+
+  /** The edges along which what is asked for flows. */
+  asked(): Set<number> {
+    return new Set(this.hidden ? this.sent(this.at - 1).map(([edge]) => edge) : []);
   }
 
   #edge(place: number, out: Outgoing, used: Set<number>): number {

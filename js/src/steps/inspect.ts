@@ -47,7 +47,8 @@ function letter(course: Course, frame: StepFrame, node: StepNode, what: string):
   return [`${what}${to === null ? "" : `, ${course.called(to)}`}`, shape ? shapeText(shape) : (kept?.text ?? "")];
 }
 
-export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: HTMLElement | null): HTMLElement[] {
+/** A step; `asks` is the box with its question, and what leaves the node is hidden while `course.hidden` says so. */
+export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: HTMLElement | null, asks: HTMLElement | null = null): HTMLElement[] {
   const { course } = pane;
   const frames = course.step(step);
   const main = frames[0] as StepFrame;
@@ -59,7 +60,9 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
       notYet && "not yet run",
     ]),
     sourceOf(lineText(node)),
+    asks,
   ];
+  const hidden = asks !== null && course.hidden;
   const flows = new Map(main.outgoing.map((out) => [out.input, out]));
   const rules = (node.formulas ?? [])
     .filter((f) => f.latex && flows.has(f.input))
@@ -73,7 +76,7 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
   const examples = numbers.map((out) =>
     example(main.outgoing.length > 1 ? out.input : "", out.numbers?.text ?? "", out.numbers?.note ?? ""),
   );
-  if (!node.leaf) parts.push(section("What this node does", null, doesOf(course.does(main.node)), formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...examples, checked));
+  if (!node.leaf && !hidden) parts.push(section("What this node does", null, doesOf(course.does(main.node)), formulasOf(rules), lettersOf(rules, (what) => letter(course, main, node, what), formulas), ...examples, checked));
   main.incoming.forEach((ref, i) => {
     const value = course.value(ref);
     if (!value) return;
@@ -84,8 +87,9 @@ export function inspectStep(pane: Pane, step: number, notYet: boolean, checked: 
     const value = course.value(ref);
     if (value) parts.push(section("After its hooks", normText(value, "g"), ...shown(value, "gradient", 40, pane)));
   });
-  const out = outgoing(pane, frames);
+  const out = hidden ? null : outgoing(pane, frames);
   if (out) parts.push(out);
+  if (hidden) parts.push(section("Outgoing", "after your answer", el("div.vt-unseen", { text: "?" })));
   const forward = course.value(node.forward);
   if (forward && !node.leaf) {
     const text = `Forward gave  ${shapeText(forward.shape)}`;

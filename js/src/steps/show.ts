@@ -11,6 +11,8 @@ import { checkOf, type Witness } from "../graph/inspect";
 import { Kernel } from "../graph/kernel";
 import { Search } from "../graph/search";
 import { sample, titleOf, widths } from "../graph/show";
+import { Ask } from "./ask";
+import { Asking } from "./asking";
 import { Cards, chain } from "./cards";
 import { Course } from "./course";
 import { Follow } from "./follow";
@@ -34,6 +36,29 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   let stood = -1; // the step before which a breakpoint stopped: to run again goes past it
   let chosen = -1; // a node of the record that is looked at, -1: the one of the step
   const travel = new Travel(theme, signal);
+  const ask = new Ask(course, state.ask);
+  const asking = new Asking(
+    ask,
+    {
+      again: () => {
+        paint();
+        asking.focus();
+      },
+      next: () => {
+        go(course.at + 1);
+        if (!asking.focus()) stand();
+      },
+      toggle: () => toggle(),
+    },
+    signal,
+  );
+  function toggle(): void {
+    if (!ask.questions.size) return;
+    ask.on = !ask.on;
+    play.stop();
+    paint();
+    if (!ask.on || !asking.focus()) stand();
+  }
   const closer = new Closer(kernel, signal);
   const follow = new Follow(kernel, (frames, why) => {
     course.at = course.stepOf(frames);
@@ -79,8 +104,10 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     stood = stop ? next : -1;
     report(stop);
     if (moved) follow.go(course.frames());
+    const held = root.contains(document.activeElement);
     paint();
-    send(from, next);
+    if (!course.hidden) send(from, next);
+    else if (held && next > from) asking.focus();
     const node = subject();
     if (board && node >= 0) board.reveal(board.picture?.shows(state.places[node] ?? -1) ?? null);
     if (!line && node >= 0) closer.look(node, course.called(node));
@@ -102,7 +129,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     const next = course.at + 1;
     const stops = next < course.count && (course.stops.has(next) || breaks.has(next));
     go(next, stops ? stopped(next, course.called(course.step(next)[0]?.node ?? 0)) : "");
-    return !stops && next < course.count;
+    return !stops && !ask.asking && next < course.count;
   }
 
   /** A control that is left, or disables itself, gives the focus to the node where the pass stands. */
@@ -222,13 +249,14 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
       ...exits,
     ),
     transport.root,
+    asking.bar,
     status,
   );
   const cards = line ? new Cards(course, line, moves.go) : null;
   if (cards) {
     const legend = el("span.vt-note", {}, el("b.vt-valuec", { text: "values" }), " forward, saved · ", el("b.vt-gradc", { text: "gradients" }), " flowing back");
     transport.root.append(legend);
-    card.append(cards.root, cards.said);
+    card.append(cards.root, asking.box, cards.said);
   } else {
     const work = board ? el("div.vt-work", {}, board.root, aside) : el("div.vt-work.vt-alone", {}, aside);
     card.append(work);
@@ -244,6 +272,8 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
   for (const text of [...state.says, ...(state.failed ? [state.failed] : [])]) root.append(el("div.vt-note", { text }));
 
   function paint(): void {
+    course.hidden = ask.asking;
+    asking.paint(course.at);
     play.enable(course.at < course.count);
     transport.paint(course.at, stood === course.at && course.at < course.count ? `before ${course.before}` : course.place);
     cards?.paint();
@@ -251,12 +281,13 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     const node = subject();
     if (graph && board) {
       const stands = course.stands(stood === course.at);
-      const flows = course.flows();
+      const [flows, asked] = [course.flows(), course.asked()];
       const at = (place: number): number => course.node[place] ?? -1;
       board.picture?.paint({
         stand: (place) => (at(place) < 0 ? (graph.isOp(place) ? "never" : "") : (stands[at(place)] ?? "")),
         flow: (edge) => flows.get(edge)?.norm ?? null,
         value: (edge) => flows.get(edge)?.value ?? null,
+        asked: (edge) => asked.has(edge),
         gradValue: (place) => (at(place) < 0 ? null : single(course.grad(at(place)).value)),
         grad: (place) => {
           const value = at(place) < 0 ? null : course.grad(at(place)).value;
@@ -278,9 +309,12 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     const check = kernel.live && node >= 0 && !state.nodes[node]?.leaf ? checkOf(kernel, node, checked, signal) : null;
     const top = aside.scrollTop;
     const at = course.inStep(step);
-    if (at >= 0) aside.replaceChildren(...inspectStep(pane, at, at >= course.at, check));
+    const box = ask.here && at === course.at - 1 && stood !== course.at ? asking.box : null;
+    const typing = box?.contains(document.activeElement) ? document.activeElement : null;
+    if (at >= 0) aside.replaceChildren(...inspectStep(pane, at, at >= course.at, check, box));
     else if (node >= 0) aside.replaceChildren(...inspectOther(pane, node, course.when(node) < 0));
     aside.scrollTop = top;
+    if (typing instanceof HTMLElement) typing.focus({ preventScroll: true }); // it was taken out and put back
   }
 
   onWidth(
@@ -296,7 +330,13 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     Home: () => moves.go(0),
     End: () => moves.go(course.count),
     ArrowLeft: () => moves.go(course.at - 1),
-    ArrowRight: () => moves.go(course.at + 1),
+    ArrowRight: () => {
+      if (!ask.asking) return moves.go(course.at + 1);
+      ask.skip();
+      paint();
+      asking.focus();
+    },
+    a: () => toggle(),
     r: () => moves.run(),
     p: () => keeping(() => play.toggle()),
     b: () => {
@@ -311,13 +351,34 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     "-": () => board?.by(-1),
     f: () => board?.fits(),
   };
+  /** What a key does while a question stands there, or its answer. */
+  function answers(e: KeyboardEvent): (() => void) | null {
+    const question = ask.here;
+    if (!question || e.shiftKey !== (e.key === "+" && e.shiftKey)) return null;
+    if (e.key === "Enter") {
+      if (e.target instanceof HTMLElement && e.target.closest("button, [role=button]")) return null;
+      return () => void (ask.asking ? asking.focus() : moves.go(course.at + 1));
+    }
+    if (!ask.asking) return null;
+    const again = (does: () => void) => () => {
+      does();
+      paint();
+      asking.focus();
+    };
+    if (e.key === "h") return again(() => ask.hint());
+    if (question.kind === "sign" && "-0+".includes(e.key)) return again(() => void ask.answer(e.key));
+    return null;
+  }
+
   on(
     card,
     "keydown",
     (e) => {
-      if (e.altKey || e.ctrlKey || e.metaKey || !KEYS[e.key]) return;
+      if (e.altKey || e.ctrlKey || e.metaKey) return;
       if (e.target instanceof HTMLInputElement && e.target.type !== "range") return;
-      KEYS[e.key]?.();
+      const does = answers(e) ?? KEYS[e.key];
+      if (!does) return;
+      does();
       e.preventDefault();
       e.stopPropagation();
     },

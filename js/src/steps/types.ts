@@ -54,6 +54,7 @@ export interface Part {
   text?: string;
   symbol?: string;
   role?: string;
+  input?: string;
   rows?: string[][] | null;
   shape?: number[];
   norm?: Real;
@@ -88,6 +89,30 @@ export interface Grad {
   sum: string;
 }
 
+/** What one may look at for an answer: a letter of the formula or a name of the code, and its number or shape. */
+export interface Known {
+  letter: string;
+  name: string;
+  text: string;
+  value: number | null;
+  shape: number[] | null;
+}
+
+/** What is asked of a step before its gradients are shown. */
+export interface Question {
+  kind: "number" | "sign" | "shape";
+  asks: string;
+  input: string;
+  at: number[] | null;
+  knows: Known[];
+  choices: string[];
+  answer: number | null;
+  shape: number[];
+  working: string;
+  why: string;
+  hint: string;
+}
+
 /** What one step changes. */
 export interface StepFrame {
   node: number;
@@ -98,6 +123,7 @@ export interface StepFrame {
   grads: Grad[];
   done: number[];
   pending: number[];
+  question: Question | null;
 }
 
 /** One array, exact or as an overview. */
@@ -142,6 +168,7 @@ export interface State {
   source: string;
   places: number[];
   stops: [number, string][];
+  ask: boolean;
 }
 
 export const checkLine: Check<Line> = record<Line>({
@@ -189,6 +216,7 @@ export const checkPart: Check<Part> = record<Part>({
   text: optional(text),
   symbol: optional(text),
   role: optional(text),
+  input: optional(text),
   rows: optional(maybe(list(list(text)))),
   shape: optional(list(num)),
   norm: optional(real),
@@ -220,6 +248,28 @@ export const checkGrad: Check<Grad> = record<Grad>({
   sum: text,
 });
 
+export const checkKnown: Check<Known> = record<Known>({
+  letter: text,
+  name: text,
+  text: text,
+  value: maybe(num),
+  shape: maybe(list(num)),
+});
+
+export const checkQuestion: Check<Question> = record<Question>({
+  kind: one("number", "sign", "shape"),
+  asks: text,
+  input: text,
+  at: maybe(list(num)),
+  knows: list(checkKnown),
+  choices: list(text),
+  answer: maybe(num),
+  shape: list(num),
+  working: text,
+  why: text,
+  hint: text,
+});
+
 export const checkStepFrame: Check<StepFrame> = record<StepFrame>({
   node: num,
   says: text,
@@ -229,6 +279,7 @@ export const checkStepFrame: Check<StepFrame> = record<StepFrame>({
   grads: list(checkGrad),
   done: list(num),
   pending: list(num),
+  question: maybe(checkQuestion),
 });
 
 export const checkValue: Check<Value> = record<Value>({
@@ -271,4 +322,5 @@ export const check: Check<State> = record<State>({
   source: text,
   places: list(num),
   stops: list(row(num, text)),
+  ask: flag,
 });

@@ -5,6 +5,7 @@ Invariant: the stepper stands afterwards where it stood, with every `.grad` as i
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from ..layers import spoken
 from ..line_lookup import Line, line_of
 from ..numbers import host, norm_of
 from ..values import Values
+from .called import Called
+from .questions import Asked, thinned
 from .record import StepsRecord
 from .slopes import numbers_in
 from .walk import Walk
@@ -27,7 +30,14 @@ BRIEF = 40  # characters of a formula that stands beside others in one line
 
 
 def record(
-    stepper: Any, *, title: str = "backward()", budget: int = BUDGET, at: int | None = None
+    stepper: Any,
+    *,
+    title: str = "backward()",
+    budget: int = BUDGET,
+    at: int | None = None,
+    graph: Any = None,
+    places: Sequence[int] = (),
+    namespace: Mapping[str, Any] | None = None,
 ) -> StepsRecord:
     """The record of a whole pass. Hooks run once more, as they do each time a step is taken.
 
@@ -36,6 +46,9 @@ def record(
         title: what is stepped.
         budget: bytes of all values together; the largest become overviews.
         at: the step that is shown first; by default the one the stepper stands at.
+        graph: the record of the graph that is walked, if there is one.
+        places: the number of each of the stepper's nodes in that graph, or -1.
+        namespace: variables by name, for the names of what went into a node.
 
     Example:
         >>> import vistorch
@@ -51,16 +64,19 @@ def record(
         4 of 4  AddBackward0   4.5
                 -> x.grad: 0 + 4.5
     """
-    return _Builder(stepper, title, budget, at).build()
+    made = StepsRecord(title, [], [], [], source=stepper.source.chip, graph=graph, places=list(places))
+    return _Builder(stepper, made, budget, at, Called(stepper, graph, places, namespace or {})).build()
 
 
 class _Builder:
-    def __init__(self, stepper: Any, title: str, budget: int, at: int | None) -> None:
+    def __init__(self, stepper: Any, made: StepsRecord, budget: int, at: int | None, called: Called) -> None:
         self.stepper, self.values, self.at = stepper, Values(budget), at
         self.reads = stepper.reads
         self.forward = stepper.source.forward(stepper.nodes, stepper.outputs)
-        self.made = StepsRecord(title, [], [], [], source=stepper.source.chip)
+        self.made, self.called = made, called
         self.waiting: set[int] = set()
+        self.senders: dict[int, str] = {}
+        self.asked: list[tuple[int, Asked]] = []
 
     def build(self) -> StepsRecord:
         stepper, made = self.stepper, self.made
@@ -95,6 +111,9 @@ class _Builder:
                 made.whole = made.failed is not None or self._walk()
             except Exception as exc:
                 made.failed = self._why(exc)
+            for i, question in thinned(self.asked):
+                made.frames[i]["question"] = question
+            self.asked.clear()  # what is asked refers to this builder
             made.total = made.skipped + len(made.frames) if made.whole or made.failed else ops
         if stepper.position > stood:
             stepper.take_back_to(stood)
@@ -119,7 +138,7 @@ class _Builder:
 
     def _why(self, exc: Exception) -> str:
         following = self.stepper.next_node
-        name = "the next node" if following is None else self._called(following)
+        name = "the next node" if following is None else self._name_of(following)
         return f"the pass ends before {name}: {type(exc).__name__}: {_line(str(exc))}"
 
     def _walk(self) -> bool:
@@ -142,7 +161,7 @@ class _Builder:
                 frames[-1]["grads"].append(self._grad(frame))
 
     # ---- a node -----------------------------------------------------------------------------------------------
-    def _called(self, n: Any) -> str:
+    def _name_of(self, n: Any) -> str:
         if self.reads.is_leaf(n):
             return self._label(n) or f"leaf {self.stepper.number[n]}"
         return self.reads.full_name(n)
@@ -234,6 +253,11 @@ class _Builder:
         known = None if leaf else self.forward.known(frame.node, incoming)
         outgoing, says = [], []
         written = {} if known is None else numbers_in(frame, known, incoming, vjp)
+        names = {} if leaf else self.called.inputs(frame.node, known)
+        for numbers in written.values():
+            for kind, part in numbers.parts:
+                if kind == "array" and part["role"] == "forward":
+                    part["input"] = names.get(part["input"], "")
         for flow in frame.outgoing:
             numbers = written.get(flow.input)
             amounts = amount(flow.gradient)
@@ -252,6 +276,13 @@ class _Builder:
                     "numbers": None if numbers is None else numbers.wire(self.rich),
                 }
             )
+        if self.rich and not leaf and not self.called.rides(frame.index):
+            source = self.senders.get(frame.index, "")
+            asked = Asked(frame, incoming, known, written, source, names, self.called.node, self._is_leaf)
+            self.asked.append((len(self.made.frames), asked))
+        for flow in frame.outgoing:
+            if flow.to is not None:
+                self.senders.setdefault(flow.to, self.called.node(frame.index))
         self.waiting.discard(frame.index)
         now = {flow.to for flow in frame.outgoing if flow.to is not None} - self.waiting
         self.waiting |= now
@@ -266,7 +297,11 @@ class _Builder:
             "grads": [],
             "done": [frame.index],
             "pending": sorted(now),
+            "question": None,
         }
+
+    def _is_leaf(self, number: int) -> bool:
+        return self.reads.is_leaf(self.stepper.nodes[number])
 
     def _each(self, g: Any) -> list[int | None]:
         return [self.values.add(x) for x in (g if isinstance(g, list) else [g])]

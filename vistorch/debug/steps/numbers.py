@@ -21,6 +21,7 @@ from .words import index, number, shape
 SMALL = 3  # rows and columns that are written out
 MOST = 1 << 18  # elements up to which a formula is computed again
 TERMS = 3  # terms of a sum that are written out
+MANY = 1 << 30
 NOTHING = "a sum of nothing"
 CONSTANTS = {
     "alpha": "\\alpha",
@@ -82,6 +83,65 @@ def numbers_of(known: Known, name: str, result: Any) -> Numbers | None:
         name: the input.
         result: what the node sent there.
     """
+    found = solved(known, name, result)
+    return None if found is None else found.written()
+
+
+@dataclass
+class Solved:
+    """A formula that gives what a node sent: its tree, the value and role of each symbol, and both results.
+
+    `inputs` names the input that a symbol stands for, `raw` is what the tree computes before it is summed to `result`.
+    """
+
+    tree: Any
+    values: dict[str, Any]
+    roles: dict[str, str]
+    inputs: dict[str, str]
+    raw: np.ndarray
+    result: np.ndarray
+
+    def written(self, at: tuple[int, ...] | None = None) -> Numbers:
+        """The formula with numbers, at an entry of what was sent: by default the largest."""
+        at = place_of(self.result) if at is None else at
+        return _written(self.tree, self.values, self.roles, self.inputs, self.raw, self.result, at)
+
+    def products(self, at: tuple[int, ...]) -> int:
+        """How many products, of those that are not zero, an entry is the sum of."""
+        if of_matrices(self.tree):
+            pairs = _pairs(self.tree, self.values, at)
+            return MANY if pairs is None else max(1, int(((pairs[0] != 0) & (pairs[1] != 0)).sum()))
+        if self.raw.size > self.result.size:
+            return max(1, int((_summands(self.raw, self.result.shape, at) != 0).sum()))
+        return 1 if self.raw.size else MANY
+
+    def read(self, at: tuple[int, ...]) -> list[tuple[str, str, str, Any]]:
+        """Each symbol of the formula with its role, the input it stands for, and its number at an entry.
+
+        Of what was summed or multiplied as a matrix there is no such number: then it is None.
+        """
+        to, there = self.result.shape, at
+        if self.raw.size == self.result.size and self.raw.shape != to:  # dims of size 1 are gone
+            flat = int(np.ravel_multi_index(at, to)) if at else 0
+            to, there = self.raw.shape, tuple(int(i) for i in np.unravel_index(flat, self.raw.shape))
+        plain = not of_matrices(self.tree) and self.raw.size <= self.result.size
+        found = []
+        known_ones = symbols(self.tree) & self.values.keys()  # the e of an exponential is no one's value
+        for symbol in sorted(known_ones, key=lambda s: (self.roles.get(s) != "gradient", s)):
+            value = self.values[symbol]
+            known = _pick(value, there, to) if plain or np.size(value) == 1 else None
+            found.append((symbol, self.roles.get(symbol, ""), self.inputs.get(symbol, ""), known))
+        return found
+
+
+def solved(known: Known, name: str, result: Any) -> Solved | None:
+    """The formula of one input, computed; None if it is not known or does not give the result.
+
+    Args:
+        known: what is known of the node.
+        name: the input.
+        result: what the node sent there.
+    """
     latex = known.rule.formula.get(name)
     found = None if latex is None else read(latex)
     if found is None or isinstance(known.incoming, list) or known.incoming is None:
@@ -89,7 +149,7 @@ def numbers_of(known: Known, name: str, result: Any) -> Numbers | None:
     result = host(result)
     if result.size == 0 or result.size > MOST or host(known.incoming).size > MOST:
         return None
-    values, roles = _values(known, symbols(found[1]), result)
+    values, roles, inputs = _values(known, symbols(found[1]), result)
     tree = found[1]
     try:
         with without_warnings():
@@ -102,11 +162,11 @@ def numbers_of(known: Known, name: str, result: Any) -> Numbers | None:
             )
     except (KeyError, ValueError, TypeError):
         return None
-    return _written(simplified(tree, values), values, roles, raw, exact) if same else None
+    return Solved(simplified(tree, values), values, roles, inputs, raw, exact) if same else None
 
 
-def _values(known: Known, wanted: set[str], result: np.ndarray) -> tuple[dict, dict]:
-    """What each symbol stands for, and whether it is the gradient, forward's, or a constant."""
+def _values(known: Known, wanted: set[str], result: np.ndarray) -> tuple[dict, dict, dict]:
+    """What each symbol stands for, whether it is the gradient, forward's, or a constant, and which input it is."""
     values: dict[str, Any] = {}
     roles: dict[str, str] = {}
     names = {}
@@ -136,7 +196,10 @@ def _values(known: Known, wanted: set[str], result: np.ndarray) -> tuple[dict, d
             values[symbol] = value
     if "n" in wanted and "n" not in values and g.size:
         values["n"] = result.size // g.size  # how many elements were averaged
-    return values, roles
+    inputs = {symbol: name for name, symbol in names.items()}
+    if out and out in values:
+        inputs[out] = "out"
+    return values, roles, inputs
 
 
 def _number_or_array(value: Any) -> Any:
@@ -173,8 +236,15 @@ def place_of(result: np.ndarray) -> tuple[int, ...]:
     return tuple(int(i) for i in np.unravel_index(flat, result.shape))
 
 
-def _written(tree: Any, values: dict, roles: dict, raw: np.ndarray, result: np.ndarray) -> Numbers:
-    at = place_of(result)
+def _written(
+    tree: Any,
+    values: dict,
+    roles: dict,
+    inputs: dict,
+    raw: np.ndarray,
+    result: np.ndarray,
+    at: tuple[int, ...],
+) -> Numbers:
     value = number(result[at].item())
     if of_matrices(tree):
         text = _matrix_entry(tree, values, at, result.shape) or _shapes(tree, values)
@@ -193,7 +263,7 @@ def _written(tree: Any, values: dict, roles: dict, raw: np.ndarray, result: np.n
     line = f"{text} = {value}"
     if not alike:
         line = f"{index(at)}: {line}"
-    parts = [_part(kind, what, values, roles) for kind, what in pieces(tree)]
+    parts = [_part(kind, what, values, roles, inputs) for kind, what in pieces(tree)]
     if len(parts) == 1 and parts[0][0] == "array" and not (raw.size > result.size):
         line = value if alike else f"{index(at)}: {value}"
     parts += [("op", " = "), ("array", _array("", "result", result))]
@@ -256,25 +326,37 @@ def sum_of(count: int, terms: list[str]) -> str:
 
 def _terms(raw: np.ndarray, to: tuple[int, ...], at: tuple[int, ...]) -> str:
     """What was summed to one entry, because an input was broadcast; terms that are zero are left out."""
-    lead = raw.ndim - len(to)
-    where = tuple(
-        slice(None) if d < lead or (to[d - lead] == 1 and raw.shape[d] != 1) else at[d - lead]
-        for d in range(raw.ndim)
-    )
-    terms = raw[where].reshape(-1)
+    terms = _summands(raw, to, at)
     nonzero = terms[terms != 0]
     nonzero = nonzero if nonzero.size else terms[:1]
     return sum_of(nonzero.size, [number(t.item()) for t in nonzero[:TERMS]])
 
 
-def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, ...]) -> str | None:
-    """One entry of a product of matrices as the sum it is."""
+def _summands(raw: np.ndarray, to: tuple[int, ...], at: tuple[int, ...]) -> np.ndarray:
+    """The entries that were summed to one."""
+    lead = raw.ndim - len(to)
+    where = tuple(
+        slice(None) if d < lead or (to[d - lead] == 1 and raw.shape[d] != 1) else at[d - lead]
+        for d in range(raw.ndim)
+    )
+    return raw[where].reshape(-1)
+
+
+def _pairs(tree: Any, values: dict, at: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, list] | None:
+    """The row and the column that meet in an entry of a product of two matrices, and the plain numbers before it."""
     factors = [compute(f, values) for _, f in tree[1]]
     matrices = [np.asarray(f) for f in factors if np.ndim(f)]
-    scale = [f for f in factors if not np.ndim(f)]
     if len(matrices) != 2 or any(m.ndim != 2 for m in matrices) or len(at) != 2:
         return None
-    left, right = matrices[0][at[0]], matrices[1][:, at[1]]
+    return matrices[0][at[0]], matrices[1][:, at[1]], [f for f in factors if not np.ndim(f)]
+
+
+def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, ...]) -> str | None:
+    """One entry of a product of matrices as the sum it is."""
+    pairs = _pairs(tree, values, at)
+    if pairs is None:
+        return None
+    left, right, scale = pairs
     if not left.size:
         return NOTHING
     keep = (left != 0) & (right != 0)
@@ -282,8 +364,8 @@ def _matrix_entry(tree: Any, values: dict, at: tuple[int, ...], to: tuple[int, .
         left, right = left[keep], right[keep]
     else:
         left, right = left[:1], right[:1]
-    pairs = zip(left[:TERMS], right[:TERMS], strict=True)
-    text = sum_of(left.size, [f"{signed(a.item())} · {signed(b.item())}" for a, b in pairs])
+    first = zip(left[:TERMS], right[:TERMS], strict=True)
+    text = sum_of(left.size, [f"{signed(a.item())} · {signed(b.item())}" for a, b in first])
     before = [number(s) for s in scale if s != 1]
     return f"{' · '.join(before)} · ({text})" if before else text
 
@@ -303,7 +385,7 @@ def _shapes(tree: Any, values: dict) -> str:
     return out
 
 
-def _part(kind: str, what: Any, values: dict, roles: dict) -> tuple[str, Any]:
+def _part(kind: str, what: Any, values: dict, roles: dict, inputs: dict) -> tuple[str, Any]:
     if kind == "op":
         return "op", what
     if kind == "number":
@@ -311,7 +393,8 @@ def _part(kind: str, what: Any, values: dict, roles: dict) -> tuple[str, Any]:
     value = values[what]
     if np.ndim(value) == 0 and what not in roles:
         return "number", number(_whole(value) if isinstance(value, float) else value)
-    return "array", _array(what, roles.get(what, ""), np.asarray(value))
+    array = _array(what, roles.get(what, ""), np.asarray(value))
+    return "array", {**array, "input": inputs.get(what, "")}
 
 
 def _array(symbol: str, role: str, value: np.ndarray) -> dict[str, Any]:

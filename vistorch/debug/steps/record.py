@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, cast
 
+from .quiz import Quiz
 from .schema import State
 from .words import count
 
@@ -58,6 +59,7 @@ class StepsRecord:
     whole: bool = True
     done: list[int] = field(default_factory=list)
     source: str = "vistorch"
+    ask: bool = False
 
     @property
     def count(self) -> int:
@@ -79,6 +81,13 @@ class StepsRecord:
             again = (
                 i > 0 and numbers[i] == numbers[i - 1]
             )  # a view on the way to a parameter is no step of its own
+            question = frame["question"] if self.ask else None
+            if question is not None:
+                out.append(
+                    f"{numbers[i]} of {last}".rjust(margin)
+                    + f"  {self._name(frame['node']):<{wide}}  ? {question['asks']}"
+                )
+                continue
             place, name = "" if again else f"{numbers[i]} of {last}", self._name(frame["node"])
             out.append(f"{place:>{margin}}  {name:<{wide}}  {frame['says']}".rstrip())
             for grad in frame["grads"]:
@@ -86,6 +95,21 @@ class StepsRecord:
         if self.failed:
             out.append(self.failed)
         return "\n".join(out)
+
+    def quiz(self) -> Quiz:
+        """The questions of the pass, to be answered one after the other.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch import vt
+            >>> x = vistorch.tensor(3.0, requires_grad=True)
+            >>> quiz = vt.step(x * 2, namespace={"x": x}, live="off").record.quiz()
+            >>> print(quiz.answer("2"))
+            Right: 2.
+              1 · 2 = 2
+              In a product each factor responds as strongly as the other one is large.
+        """
+        return Quiz(self)
 
     def _numbers(self) -> list[int]:
         """The step that each frame belongs to, as the page counts them."""

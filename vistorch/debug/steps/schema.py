@@ -9,6 +9,7 @@ from typing import Literal, TypedDict
 
 from ..graph import schema as graphs
 from ..values import Value
+from ..wire_types import Finite
 
 Ref = int | None  # the number of a value
 
@@ -74,6 +75,7 @@ class Part(_Part, total=False):
     text: str
     symbol: str
     role: str
+    input: str
     rows: list[list[str]] | None
     shape: list[int]
     norm: float
@@ -111,6 +113,32 @@ class Grad(TypedDict):
     sum: str
 
 
+class Known(TypedDict):
+    """What one may look at for an answer: a letter of the formula or a name of the code, and its number or shape."""
+
+    letter: str
+    name: str
+    text: str
+    value: Finite | None
+    shape: list[int] | None
+
+
+class Question(TypedDict):
+    """What is asked of a step before its gradients are shown."""
+
+    kind: Literal["number", "sign", "shape"]
+    asks: str
+    input: str  # whose gradient it is about
+    at: list[int] | None
+    knows: list[Known]
+    choices: list[str]  # of a sign
+    answer: Finite | None  # a number, or -1, 0 or 1
+    shape: list[int]  # the answer where a shape is asked for
+    working: str
+    why: str
+    hint: str
+
+
 class StepFrame(TypedDict):
     """What one step changes."""
 
@@ -122,6 +150,7 @@ class StepFrame(TypedDict):
     grads: list[Grad]
     done: list[int]
     pending: list[int]
+    question: Question | None
 
 
 class State(TypedDict):
@@ -146,3 +175,4 @@ class State(TypedDict):
     source: str  # whose pass it is: "vistorch", "PyTorch 2.13"
     places: list[int]  # numbers in that graph, or -1, by node
     stops: list[tuple[int, str]]
+    ask: bool  # whether it asks from the start

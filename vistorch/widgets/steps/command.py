@@ -17,6 +17,7 @@ from ...debug.source import has, lacking
 from ...debug.walked_pass import WalkedPass
 from .._frame.command import EXPRESSION, Asked, Command, Parser
 from .._frame.defaults import SWITCH, defaults
+from .._frame.display import Display
 from .._frame.shell import has_front_end, shell_of_user
 from .._frame.user_error import Refusal, first_line
 from ..graph.command import _around, _tensors, leaves, of_tensors
@@ -35,6 +36,7 @@ def step(
     break_: str | Callable | Sequence[Any] | None = None,
     live: str | bool | None = None,
     ran: bool = False,
+    ask: bool = False,
     namespace: Mapping[str, Any] | None = None,
 ) -> Any:
     """Step through `x.backward()` node by node, forwards and backwards, with the numbers of each.
@@ -47,6 +49,8 @@ def step(
         break_: conditions where a run stops, such as "nan" or "grad.norm > 1e3 @ layer2.*"; or functions of a frame.
         live: "off" leaves nothing of the pass open: only what was recorded is stepped.
         ran: let PyTorch run the pass now, with everything that belongs to it, and step through what it did.
+        ask: hide what leaves a node until you have guessed it: a number, a sign, a shape. In a terminal the questions
+            are asked one after the other; `record.quiz()` is the same for a program.
         namespace: variables by name, for the names of tensors and modules; the notebook's, or the caller's.
 
     Returns:
@@ -85,7 +89,7 @@ def step(
             stepper.undo()
             raise Refusal(GONE)
         points = breakpoints_of(break_ or ())
-        return shown(stepper, around, points, live, [*undone, *unmatched(points, stepper)])
+        return shown(stepper, around, points, live, [*undone, *unmatched(points, stepper)], ask)
     except ConditionError as error:
         raise Refusal(str(error)) from None
     except Refusal:
@@ -100,6 +104,7 @@ def shown(
     conditions: Sequence[Any],
     live: Any,
     says: Sequence[str] = (),
+    ask: bool = False,
 ) -> Any:
     """Show a stepper where it stands; without a page that asks the kernel it is undone.
 
@@ -109,17 +114,19 @@ def shown(
         conditions: where a run stops.
         live: as for `step`.
         says: sentences to add.
+        ask: hide what leaves each node until it was guessed.
     """
     from ...debug.steps.build import record
-    from .._frame.display import Display
 
     graph, places = None, []
     if stepper.outputs and len(stepper.nodes) <= GRAPH:
         graph = stepper.source.capture(list(stepper.outputs), around)
         number = {n: i for i, n in enumerate(stepper.source.order(stepper.outputs))}
         places = [number.get(n, -1) for n in stepper.nodes]
-    made = record(stepper, title=graph.title if graph is not None else "backward()")
-    made.graph, made.places = graph if graph is None else _with_norms(graph, places, made), places
+    title = graph.title if graph is not None else "backward()"
+    made = record(stepper, title=title, graph=graph, places=places, namespace=around)
+    made.graph = graph if graph is None else _with_norms(graph, places, made)
+    made.ask = ask
     made.stops = stops_of(stepper, conditions, {f["node"]: i for i, f in enumerate(made.frames)})
     made.says += says
     display = Display(made, made.title)
@@ -136,6 +143,9 @@ def shown(
             _open.add(walker)
             return view
     stepper.undo()
+    if ask and shell_of_user() is not None and not has_front_end(shell_of_user()) and sys.stdin.isatty():
+        print(made.quiz().play())  # a terminal has no page that asks
+        made.ask = False
     return display
 
 
@@ -254,6 +264,7 @@ def _arguments(parser: Parser) -> None:
         metavar="TEXT",
         dest="break_",
     )
+    parser.takes("--ask", "guess what leaves each node before it is shown", action="store_true")
     parser.takes("--live", "walk the pass in the kernel", choices=SWITCH)
     parser.takes("--ran", "let PyTorch run the pass, and step through what it did", action="store_true")
 
@@ -271,6 +282,7 @@ COMMANDS = (
         prepare=_prepare,
         examples=(
             ("step loss", "node by node, with the numbers of each"),
+            ("step loss --ask", "guess what leaves each node, then see it"),
             ("step loss --break nan", "a run stops before the first NaN is used"),
             ('step loss --break "grad.norm > 1e3 @ layer2.*"', "or where a gradient grows large in a module"),
         ),

@@ -16,6 +16,7 @@ from tests.engine.kernels.fast import every_size
 from tests.story import torch
 from vistorch.engine.core.private_order import Private
 from vistorch.engine.kernels.fast.switch import onednn
+from vistorch.engine.kernels.strides import scope
 
 pytestmark = pytest.mark.skipif(not onednn.ready(), reason="needs oneDNN")
 N, C, SIZE = 2, 16, 8
@@ -29,6 +30,14 @@ def image(L, seed=0, channels=3, grad=False):
 def weight(L, seed=1, channels=3):
     values = np.random.default_rng(seed).normal(size=(C, channels, 3, 3)).astype("f4") / 5
     return L.tensor(values)
+
+
+@pytest.fixture(autouse=True)
+def inside():
+    """As inside the call of a module; what is private stays so."""
+    scope.open, scope.made = True, []
+    yield
+    scope.open = scope.made = None
 
 
 def made(L, grad=False):
@@ -294,3 +303,112 @@ def test_an_attribute_that_is_not_there_is_missed_as_on_any_tensor():
     y.note = 3
     y.stride()
     assert y.note == 3
+
+
+def block(L, seen=None, hooked=False):
+    """A module that keeps what it computed on the way."""
+    L.manual_seed(0)
+    nn = L.nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.bn = nn.Conv2d(3, C, 3, padding=1), nn.BatchNorm2d(C)
+            self.act = nn.ReLU(inplace=True)
+
+        def forward(self, x):
+            self.kept = self.first(x)
+            y = self.bn(self.kept)
+            return {"out": self.act(y), "list": [y + self.kept]}
+
+    net = Net()
+    if hooked:
+        for module in net.modules():
+            module.register_forward_hook(
+                lambda m, args, out: seen.extend(
+                    [a for a in args] + [o for o in (out,) if hasattr(o, "data")]
+                )
+            )
+        net.act.register_forward_pre_hook(lambda m, args: seen.append(args[0]))
+    return net
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+def test_whatever_leaves_a_module_is_an_ordinary_tensor(hooked):
+    scope.open = scope.made = None
+    seen = []
+    net = block(vistorch, seen, hooked)
+    types = []
+    if hooked:
+        net.bn.register_forward_hook(lambda m, args, out: types.extend([type(args[0]), type(out)]))
+    with every_size():
+        found = net(image(vistorch))
+    held = [found["out"], found["list"][0], net.kept, *seen]
+    assert {type(t) for t in held} | set(types) == {vistorch.Tensor}
+    assert all(t.is_contiguous() for t in held)
+    assert len(seen) == (0 if not hooked else 8)
+    want = block(torch)
+    want.load_state_dict({k: torch.tensor(v.numpy()) for k, v in block(vistorch).state_dict().items()})
+    theirs = want(image(torch))
+    for ours, his in (
+        (found["out"], theirs["out"]),
+        (found["list"][0], theirs["list"][0]),
+        (net.kept, want.kept),
+    ):
+        np.testing.assert_allclose(ours.detach().numpy(), his.detach().numpy(), rtol=1e-4, atol=1e-5)
+    with every_size():
+        y = vistorch.nn.functional.conv2d(image(vistorch), weight(vistorch), padding=1)
+        z = vistorch.nn.Conv2d(3, C, 3)(image(vistorch))
+    assert type(y) is type(z) is vistorch.Tensor
+
+
+def test_an_exception_leaves_ordinary_tensors_and_the_next_call_works():
+    scope.open = scope.made = None
+    net = block(vistorch)
+    forward = net.act.forward
+
+    def fails(x):
+        raise ValueError("no")
+
+    net.act.forward = fails
+    with every_size(), pytest.raises(ValueError, match="no"):
+        net(image(vistorch))
+    assert type(net.kept) is vistorch.Tensor and scope.open is None
+    net.act.forward = forward
+    with every_size():
+        assert type(net(image(vistorch))["out"]) is vistorch.Tensor
+
+
+def test_what_a_node_shows_of_what_it_saved_is_an_ordinary_tensor():
+    scope.open = scope.made = None
+    with every_size():
+        out = block(vistorch)(image(vistorch))["out"]
+    node, seen = out.grad_fn, []
+    while node is not None:
+        for name in ("_saved_input", "_saved_self", "_saved_result"):
+            try:
+                seen.append(getattr(node, name))
+            except (AttributeError, RuntimeError):
+                continue
+        node = next((n for n, _ in node.next_functions if n is not None), None)
+    images = [t for t in seen if isinstance(t, vistorch.Tensor) and t.ndim == 4]
+    assert images
+    assert all(type(t) is vistorch.Tensor and t.is_contiguous() for t in images)
+
+
+def test_another_thread_never_sees_the_private_order():
+    y = made(vistorch, grad=True)
+    stop, wrong = threading.Event(), []
+
+    def watch():
+        while not stop.is_set():
+            if y.__class__ is not Private:
+                wrong.append(y.__class__)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(300):
+        vistorch.relu(y + y)
+    stop.set()
+    watcher.join()
+    assert not wrong

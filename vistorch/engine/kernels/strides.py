@@ -5,6 +5,7 @@ Invariant: what `strided` and `expand` return is memory of their argument, writa
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -198,3 +199,13 @@ def channels_last(a: Any) -> bool:
                 return False
             step *= a.shape[i]
     return True
+
+
+class Scope(threading.local):
+    """Whether results may lie with channels last in this thread, since nobody looks at them yet, and which do."""
+
+    open: bool | None = None  # None where it was not asked for, False where someone looks
+    made: list | None = None
+
+
+scope = Scope()

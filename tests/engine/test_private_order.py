@@ -7,6 +7,7 @@ import copy
 import io
 import pickle
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -143,6 +144,31 @@ def test_a_look_shows_what_torch_shows(name, after):
         )
     else:
         assert ours == theirs
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda y: pickle.loads(pickle.dumps(y)),
+    "detach": lambda y: y.detach(),
+    "data": lambda y: y.data,
+    "clone": lambda y: y.clone(),
+    "alias": lambda y: y.alias() if hasattr(y, "alias") else y.view_as(y),
+    "weakly": lambda y: weakref.ref(y)(),
+    "list": lambda y: vistorch.tensor(y.tolist()),
+    "parameter": lambda y: vistorch.nn.Parameter(y),
+    "subclass": lambda y: y.as_subclass(vistorch.Tensor),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_are_whole_tensors(name):
+    y = made(vistorch)
+    z = COPIES[name](y)
+    pooled = vistorch.nn.functional.max_pool2d(z, 2)
+    np.testing.assert_allclose(pooled.detach().numpy(), torch.max_pool2d(made(torch), 2).numpy(), atol=1e-5)
+    assert type(z) in (vistorch.Tensor, vistorch.nn.Parameter) or z is y
+    assert z.is_contiguous()
 
 
 @pytest.mark.parametrize("name", QUIET)
@@ -325,9 +351,7 @@ def block(L, seen=None, hooked=False):
     if hooked:
         for module in net.modules():
             module.register_forward_hook(
-                lambda m, args, out: seen.extend(
-                    [a for a in args] + [o for o in (out,) if hasattr(o, "data")]
-                )
+                lambda m, args, out: seen.extend([*args, *([out] if isinstance(out, L.Tensor) else [])])
             )
         net.act.register_forward_pre_hook(lambda m, args: seen.append(args[0]))
     return net

@@ -10,6 +10,7 @@ Invariant: code that reads `_data`, apart from the functions registered here, se
 
 from __future__ import annotations
 
+import copy
 import sys
 import threading
 from collections.abc import Callable
@@ -54,6 +55,10 @@ class Private(Tensor):
     def __reduce_ex__(self, protocol: Any) -> Any:
         settle(self)
         return self.__reduce_ex__(protocol)
+
+    def __copy__(self) -> Any:
+        settle(self)
+        return copy.copy(self)
 
     def __deepcopy__(self, memo: Any) -> Any:
         settle(self)

@@ -128,7 +128,7 @@ def forward(x: Any, w: Any, bias: Any, out: tuple, *rest: Any) -> Any:
     """
     ys = (x.shape[0], w.shape[0], *out)
     x, x_last = order_of(x)
-    last = rest[3] == 1 and (x_last or (scope.open and suits(x.shape, w.shape, out, 1)))
+    last = rest[3] == 1 and (x_last or (scope.open is True and suits(x.shape, w.shape, out, 1)))
     call = _forward(share(_work(ys, w.shape)), x.shape, w.shape, out, bias is not None, last, x_last, *rest)
     if call is None:
         return None

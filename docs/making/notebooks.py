@@ -1,6 +1,7 @@
-"""A notebook as a page: its words, its code, its text and its pictures, as they were committed.
+"""A notebook as a page: its words, its code, its text, its views and its pictures, as they were committed.
 
-Invariant: nothing is run, and no script or HTML of an output gets into the page: a picture is a file, the rest is text.
+A view stays what it is in a notebook without a kernel: a page that steps, zooms and answers from what it carries.
+Invariant: nothing is run and nothing is fetched; the HTML of an output gets into the page only where vistorch made it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LINK = re.compile(r"(\]\([\w./-]*?)\.ipynb(#[^)\s]*)?\)")
+_RELATIVE = re.compile(r'(<a href="[\w./-]+)\.ipynb"')
 PICTURES = {"image/png": ".png", "image/svg+xml": ".svg", "image/jpeg": ".jpg"}
+OURS = ("<div data-vistorch=", '<div class="vt-verdict"')  # how the HTML of a view and of a verdict begins
 # Longer text goes into a box that is opened by a click.
 LONG = 24
 
@@ -38,7 +41,7 @@ def page(path: Path, folder: Path) -> str:
             parts += _outputs(cell.get("outputs", []), f"{path.stem}-{number:02}", folder)
     parts.append(
         f"```{{note}}\nThis page is the notebook `notebooks/{path.name}` as it was last run; "
-        "`vistorch lab` opens your own copy of it, in which the pictures answer.\n```"
+        "`vistorch lab` opens your own copy of it, in which the kernel answers, too.\n```"
     )
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -86,6 +89,8 @@ def _shown(output: dict[str, Any], name: str, folder: Path) -> str:
     """Return what was displayed: a picture with its text in a box, or the text."""
     data = output.get("data", {})
     text = _joined(data.get("text/plain", ""))
+    if (page := _joined(data.get("text/html", ""))).startswith(OURS):
+        return _raw(_RELATIVE.sub(r'\1.html"', page))
     for mime, suffix in PICTURES.items():
         if mime not in data:
             continue
@@ -105,6 +110,11 @@ def _shown(output: dict[str, Any], name: str, folder: Path) -> str:
         )
         return picture if text.startswith("<") or not text else f"{picture}\n\n{_box(text, 'as text')}"
     return _printed(text)
+
+
+def _raw(page: str) -> str:
+    """Return HTML as it stands, for the page alone: a list of contents or a search has no use for it."""
+    return f"```{{raw}} html\n<div class='vt-view'>{page}</div>\n```"
 
 
 def _alternative(text: str) -> str:

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 # An import's name is not always its distribution's.
 DISTRIBUTION = {"PIL": "pillow", "IPython": "ipython"}
 # Asked for by the machine's CUDA version, or used only where a person has installed them; each import says so itself.
-OPTIONAL = {"cupy", "cupyx", "cupy_backends", "nbformat", "tensorboard", "pandas"}
+OPTIONAL = {"cupy", "cupyx", "cupy_backends", "nbformat", "tensorboard", "pandas", "mpi4py"}
 
 
 def imported(folder):

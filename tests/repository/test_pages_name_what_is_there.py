@@ -39,7 +39,7 @@ def wrong(span):
         targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
         return "" if found[1] in targets else "make has no such target"
     if found := re.match(r"vistorch (-*\w+)", span):
-        return "" if found[1] in (*cli.HELP, "--help", "--version") else "vistorch has no such command"
+        return "" if found[1] in (*cli.COMMANDS, "--help", "--version") else "vistorch has no such command"
     if found := re.match(r"%%?vt (\w+)", span):
         return "" if found[1] in vt.COMMANDS else "%vt has no such command"
     if found := re.match(r"python -m ([\w.]+)", span):

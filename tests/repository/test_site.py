@@ -191,7 +191,7 @@ def test_links_of_pages_by_hand_become_links_of_the_site():
         return sources.relinked(text, file, pages)
 
     assert relinked("[a](../benchmarks/README.md#how)") == "[a](measured/speed.md#how)"
-    assert relinked("[a](../notebooks/00_first_steps.ipynb)") == "[a](tutorials/00_first_steps.md)"
+    assert relinked("[a](../notebooks/00_look.ipynb)") == "[a](tutorials/00_look.md)"
     assert relinked("[a](decisions)") == "[a](decisions/index.md)"
     assert relinked("[a](https://example.org) [b](#part)") == "[a](https://example.org) [b](#part)"
     assert relinked("[the build](../hatch_build.py)") == "the build (`hatch_build.py`)"

@@ -58,7 +58,7 @@ def test_unexpected_skip_passes_by_hand(run):
 
 
 @pytest.mark.parametrize(
-    "reason", ["needs a GPU: none", "needs several GPUs: 1 here", "needs MPI: no mpiexec"]
+    "reason", ["needs a GPU: none", "needs several GPUs: 1 here", "needs oneDNN: no wheel"]
 )
 def test_expected_skip_passes_in_ci(run, reason):
     result = run(SKIPPED.format(reason=reason))

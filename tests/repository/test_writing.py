@@ -36,6 +36,9 @@ ALLOWED = {
         1,
         "members go into a folder of their own, and are moved when the last is whole",
     ),
+    "ranks/agent.py": (2, "logs of ranks, written as the output comes"),
+    "ranks/file_store.py": (2, "the file is a log that processes append to, under a lock"),
+    "ranks/job_token.py": (2, "linked under its name when it is whole: the first process wins"),
     "utils/data/_workers/launch.py": (1, "a pipe to a worker"),
 }
 

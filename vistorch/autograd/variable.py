@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..engine.backward.backward_pass import queue_callback
 from ..engine.base.warn_once import user_level
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
@@ -21,6 +22,12 @@ class VariableMeta(type):
 
     def __instancecheck__(cls, other: object) -> bool:
         return isinstance(other, Tensor)
+
+
+class _Engine:
+    """What programs ask of PyTorch's engine object."""
+
+    queue_callback = staticmethod(queue_callback)
 
 
 class Variable(metaclass=VariableMeta):
@@ -38,6 +45,8 @@ class Variable(metaclass=VariableMeta):
         >>> Variable(vistorch.ones(2), requires_grad=True)
         tensor([1., 1.], requires_grad=True)
     """
+
+    _execution_engine = _Engine()
 
     def __new__(  # type: ignore[misc]
         cls,

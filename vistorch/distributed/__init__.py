@@ -1,80 +1,124 @@
-"""Training on several machines: not here yet; programs that ask first learn that.
+"""Training in several processes, on one machine or many, with PyTorch's names.
 
-Invariant: `is_available()` is False, and what needs a process group says that there is none.
+What does it is in `vistorch.ranks`. MPI moves what the ranks exchange (`pip install 'vistorch[mpi]'`), NCCL the tensors
+on CUDA devices; a world of one rank needs neither.
+
+Invariant: importing this starts nothing; `init_process_group` does.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from datetime import timedelta
 
-from .._lazy import unbuilt
+from ..ranks.backends import (
+    Backend,
+    get_default_backend_for_device,
+    is_available,
+    is_backend_available,
+    is_gloo_available,
+    is_mpi_available,
+    is_nccl_available,
+    is_ucc_available,
+    is_xccl_available,
+)
+from ..ranks.collectives import (
+    all_gather,
+    all_gather_coalesced,
+    all_gather_into_tensor,
+    all_gather_single,
+    all_reduce,
+    all_reduce_coalesced,
+    all_to_all,
+    all_to_all_single,
+    barrier,
+    broadcast,
+    gather,
+    monitored_barrier,
+    reduce,
+    reduce_scatter,
+    reduce_scatter_single,
+    reduce_scatter_tensor,
+    scatter,
+)
+from ..ranks.errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
+from ..ranks.file_store import FileStore
+from ..ranks.group import (
+    GroupMember,
+    ProcessGroup,
+    get_backend,
+    get_global_rank,
+    get_group_rank,
+    get_pg_count,
+    get_process_group_ranks,
+    get_rank,
+    get_world_size,
+    group,
+    is_initialized,
+)
+from ..ranks.job import destroy_process_group, init_process_group, new_group
+from ..ranks.objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
+)
+from ..ranks.point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
+from ..ranks.reduce_op import ReduceOp
+from ..ranks.rendezvous import DEFAULT_TIMEOUT as default_pg_timeout
+from ..ranks.rendezvous import register_rendezvous_handler, rendezvous
+from ..ranks.store import HashStore, PrefixStore, Store
+from ..ranks.subgroups import new_subgroups, new_subgroups_by_enumeration
+from ..ranks.tcp_store import TCPStore
+from ..ranks.work import Work
+from .levels import DebugLevel, get_debug_level, set_debug_level, set_debug_level_from_env
 
-globals().update(unbuilt("distributed"))
-_NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
+reduce_op = ReduceOp
 
 
-def is_available() -> bool:
-    """False: no process groups are built.
+def is_torchelastic_launched() -> bool:
+    """Whether `vistorch launch` (or torchrun) has started this process.
 
     Example:
-        >>> import vistorch
-        >>> vistorch.distributed.is_available()
+        >>> from vistorch import distributed as dist
+        >>> dist.is_torchelastic_launched()
         False
     """
-    return False
+    return "TORCHELASTIC_RUN_ID" in os.environ
 
 
-is_initialized = is_nccl_available = is_gloo_available = is_mpi_available = is_ucc_available = is_available
-is_xccl_available = is_torchelastic_launched = is_available
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """This process's number on its machine.
 
-
-def is_backend_available(backend: str) -> bool:
-    """False, for every backend.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.distributed.is_backend_available("gloo")
-        False
-    """
-    return False
-
-
-def get_rank(group: Any = None) -> int:
-    """ValueError: there is no process group.
+    Args:
+        fallback_rank: what to answer where no launcher has said it.
 
     Example:
-        >>> import vistorch
-        >>> vistorch.distributed.get_rank() if vistorch.distributed.is_initialized() else 0
+        >>> from vistorch import distributed as dist
+        >>> dist.get_node_local_rank(fallback_rank=0)
         0
-        >>> vistorch.distributed.get_rank()
-        Traceback (most recent call last):
-            ...
-        ValueError: Default process group has not been initialized, please make sure to call init_process_group.
     """
-    raise ValueError(_NO_GROUP)
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is not None:
+        return int(fallback_rank)
+    raise RuntimeError(
+        "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow `get_node_local_rank` to work, "
+        "assuming you are not running in a multi-device context and want the code to run locally instead."
+    )
 
 
-def get_world_size(group: Any = None) -> int:
-    """ValueError: there is no process group.
+def supports_complex(reduceOp: ReduceOp) -> bool:
+    """Whether complex values can be reduced so.
+
+    Args:
+        reduceOp: how values become one.
 
     Example:
-        >>> import vistorch
-        >>> vistorch.distributed.get_world_size() if vistorch.distributed.is_initialized() else 1
-        1
-        >>> vistorch.distributed.get_world_size()
-        Traceback (most recent call last):
-            ...
-        ValueError: Default process group has not been initialized, please make sure to call init_process_group.
+        >>> from vistorch import distributed as dist
+        >>> dist.supports_complex(dist.ReduceOp.SUM), dist.supports_complex(dist.ReduceOp.MAX)
+        (True, False)
     """
-    raise ValueError(_NO_GROUP)
-
-
-def destroy_process_group(group: Any = None) -> None:
-    """Nothing to destroy.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.distributed.destroy_process_group()
-        >>> vistorch.distributed.is_initialized()
-        False
-    """
+    return reduceOp in (ReduceOp.SUM, ReduceOp.AVG)

@@ -100,15 +100,6 @@ ROWS = (
         "CUDAGraph graph",
     ),
     Row(
-        "distributed",
-        "vistorch runs in one process; see `multiprocessing` for several on one machine.",
-        """all_gather all_gather_into_tensor all_gather_object all_reduce all_to_all all_to_all_single barrier
-        batch_isend_irecv broadcast broadcast_object_list gather gather_object init_device_mesh init_process_group irecv
-        isend monitored_barrier new_group recv recv_object_list reduce reduce_scatter reduce_scatter_tensor scatter
-        scatter_object_list send send_object_list get_backend""",
-        "Backend DeviceMesh FileStore HashStore ProcessGroup Store TCPStore Work P2POp",
-    ),
-    Row(
         "export",
         "vistorch does not trace modules; save the state_dict.",
         "default_decompositions dims draft_export export load register_dataclass save unflatten",

@@ -7,6 +7,7 @@ import vistorch
 from vistorch import nn, vt
 from vistorch.debug.graph import Calls
 from vistorch.debug.steps.quiz import Quiz, read, right
+from vistorch.widgets.steps.picture import paint
 
 
 def neuron(**options):
@@ -161,10 +162,13 @@ def test_a_terminal_asks_line_by_line():
     assert Quiz(neuron()).play(ends, said.append) == "0 of 0 right"
 
 
-def test_the_text_of_a_pass_that_asks_gives_no_answer_away():
-    text = neuron(ask=True).text()
+def test_neither_text_nor_picture_of_a_pass_that_asks_gives_an_answer_away():
+    record = neuron(ask=True)
+    text, drawn = record.text(), paint(record).decode()
     assert "4 of 4  MulBackward0  ? What gradient does w[2] get?" in text
-    assert "2.5" not in text and "w.grad" not in text
+    assert "What gradient does w[2] get?" in drawn
+    for seen in (text, drawn):
+        assert "2.5" not in seen and "w.grad" not in seen
 
 
 def test_nothing_is_asked_of_what_is_not_finite():

@@ -386,9 +386,9 @@ def test_dropout_on_devices_is_repeatable():
     assert net(x).tolist() == first.tolist() and 100 < first.count_nonzero() < 300
 
 
-def test_distributed_is_not_here_yet():
+def test_distributed_needs_a_group():
     with pytest.raises(
-        NotImplementedError, match="DistributedDataParallel comes to vistorch together with training on"
+        ValueError, match="Default process group has not been initialized, please make sure to"
     ):
         parallel.DistributedDataParallel(nn.Linear(1, 1))
 

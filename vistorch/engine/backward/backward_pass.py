@@ -10,7 +10,7 @@ import operator
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -99,6 +99,7 @@ class Pass:
         "at",
         "caught",
         "create_graph",
+        "ends",
         "free",
         "journal",
         "makers",
@@ -139,6 +140,7 @@ class Pass:
         self.owned = set()
         self.caught: dict = {}
         self.journal: list | None = [] if journal else None
+        self.ends: list | None = None
         self.at = 0
         if targets is None:
             self.targets = self.needed = self.roots = self.wanted = self.makers = None
@@ -277,6 +279,8 @@ class Pass:
                 if n.edges[0] is not None or any(x is not None for x in saved):
                     n.saved = FREED
             yield n
+        while self.ends:  # which may queue others
+            self.ends.pop(0)()
 
     def will_run(self, n: Any) -> bool:
         """Whether this pass comes to a node (or a leaf's end)."""
@@ -466,6 +470,20 @@ class Pass:
         for i, x in zip(at, got, strict=True):
             results[i] = x if self.create_graph or x is None else x._data
         return results
+
+
+def queue_callback(callback: Callable[[], Any]) -> None:
+    """Have something called when the pass that runs now has come to its end; not if it fails.
+
+    Args:
+        callback: called without arguments.
+    """
+    run = mode.run
+    if run is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    if run.ends is None:
+        run.ends = []
+    run.ends.append(callback)
 
 
 def drain(run: Pass) -> None:

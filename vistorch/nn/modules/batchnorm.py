@@ -166,20 +166,9 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
     _dims = BatchNorm3d._dims
 
 
-def _processes(group: Any) -> int:
-    """How many processes would have to agree on the statistics of a batch."""
-    import sys
-
-    # the package may not exist, and is not imported for this question
-    distributed: Any = sys.modules.get("vistorch.distributed")
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        return 1
-    return distributed.get_world_size(group)
-
-
 @arguments(BATCH)
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation that would share its statistics between processes; in one process, a BatchNorm.
+    """Batch normalisation whose statistics are those of the batches of all processes; in one process, a BatchNorm.
 
     Example:
         >>> import vistorch
@@ -219,11 +208,12 @@ class SyncBatchNorm(_BatchNorm):
         self._check_input_dim(input)
         if input.size(1) == 0:
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
-        if self.training and _processes(self.process_group) > 1:
-            raise NotImplementedError(
-                "SyncBatchNorm does not share statistics between processes here: use BatchNorm, whose statistics are "
-                "those of each process's own batch"
-            )
+        from ...ranks import group as ranks
+
+        if self.training and ranks.is_initialized() and ranks.get_world_size(self.process_group) > 1:
+            from .sync_batchnorm import normalise
+
+            return normalise(self, input, ranks.chosen(self.process_group))
         return super().forward(input)
 
     @classmethod

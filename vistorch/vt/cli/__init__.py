@@ -19,17 +19,19 @@ USAGE = """\
 usage: vistorch run script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
+       vistorch launch [options] script.py [arguments]
        vistorch lab [folder] [options of jupyter lab]
        vistorch doctor
 
 run     Run a PyTorch program on vistorch, unchanged: `import torch` and `import torchvision` give vistorch, in
         the program and in every process that it starts.
+launch  Run a program as the ranks of one job, with torchrun's options: `vistorch launch --nproc 4 train.py`.
 lab     Open JupyterLab on your own copies of the tutorials, in the folder vistorch-tutorials if none is named.
         What you have changed there is never overwritten; a notebook that you delete comes back.
 doctor  List the versions, devices and parts of Jupyter that are here, what is missing, and how to fix it; the
         exit code is 1 if something is wrong.
 
-`vistorch lab --help` (or `run`, or `doctor`) says more about one of them, with examples.
+`vistorch lab --help` (or `run`, `launch`, `doctor`) says more about one of them, with examples.
 
 options:
   -h, --help  show this text
@@ -87,6 +89,7 @@ example:
 """
 
 HELP = {"run": RUN, "lab": LAB, "doctor": DOCTOR}
+COMMANDS = (*HELP, "launch")  # which has a parser of its own
 
 
 class Refusal(Exception):
@@ -122,6 +125,10 @@ def _do(words: list[str]) -> int:
         _check(words[1:])
         os.environ.update(environment())
         _become([sys.executable, *subprocess._args_from_interpreter_flags(), *words[1:]])  # type: ignore[attr-defined]
+    elif first == "launch":
+        from vistorch.distributed.run import main as launch
+
+        return launch(words[1:])
     elif first == "lab":
         _become(_lab(words[1:]))
     elif first == "doctor":

@@ -25,6 +25,9 @@ def _rows(record: Any) -> list[tuple[str, str, str, str]]:
     for i, frame in enumerate(record.frames):
         node = record.nodes[frame["node"]]
         state = "done" if i < record.at - 1 else "here" if i == record.at - 1 else ""
+        if record.ask and frame["question"] is not None:
+            found.append((str(i + 1), node["label"] or node["name"], f"? {frame['question']['asks']}", state))
+            continue
         found.append((str(i + 1), node["label"] or node["name"], frame["says"], state))
         for grad in frame["grads"]:
             leaf = record.nodes[grad["node"]]

@@ -21,7 +21,7 @@ from typing import Any
 
 _torch_api = """
     __config__ __future__ accelerator backends compat compiler cpu functional hub jit overrides profiler return_types
-    settings signal testing types version
+    settings signal testing torch_version types version
 """.split()
 MODULES = (
     """

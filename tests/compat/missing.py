@@ -59,7 +59,7 @@ MISSING = [
         OTHER,
         "init_num_threads prepare_multiprocessing_environment profiler_allow_* quasirandom windows",
     ),
-    ("torch", OTHER, "legacy_contiguous_format torch_version monitor package mtia"),
+    ("torch", OTHER, "legacy_contiguous_format monitor package mtia"),
     ("torch", "operators are vistorch's functions, not looked up by schema", "classes ops"),
     ("torch", "results of calls elsewhere, for RPC and scripts", "futures"),
     ("futures", "results of calls elsewhere, for RPC and scripts", "Future collect_all wait_all"),

@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cuda import strict
+from tests.cuda import emulator, strict
 from vistorch.cuda import random, streams, usage
 from vistorch.engine.base import cuda_probe
 from vistorch.engine.base.device import default
 from vistorch.engine.core import rules
 from vistorch.engine.kernels import simulated
+from vistorch.engine.kernels.cuda import faults, launch
 from vistorch.engine.memory import placement
 
 
@@ -57,8 +58,12 @@ def unbind():
     """Take the rows' second kernels away: they are bound to a stand-in."""
     rules.RAW[1].__dict__.clear()
     rules.RAW[1].xp = None
+    launch.function.cache_clear()
+    launch._module.cache_clear()
+    faults._flags.clear()
     for rule in rules.TABLE.values():
         rule.kernels[1] = None
+        rule.together = getattr(rule.together, "elsewhere", rule.together)
 
 
 class RuntimeFailure(Exception):
@@ -200,6 +205,11 @@ def make_cupy(runtime):
         def free_all_blocks(self):
             log.append(("free", runtime.device))
 
+    class Pinned(bytearray):
+        @property
+        def ptr(self):
+            return ctypes.addressof(ctypes.c_char.from_buffer(self))
+
     class MemoryHook:
         def __enter__(self):
             log.append(("hook",))
@@ -231,6 +241,7 @@ def make_cupy(runtime):
         Stream=Stream,
         Event=Event,
         MemoryHook=MemoryHook,
+        alloc_pinned_memory=Pinned,
         get_current_stream=lambda index=None: current.get(
             runtime.device if index is None else index, Stream.null
         ),
@@ -286,9 +297,12 @@ def two_gpus(install):
 @pytest.fixture
 def strict_gpu(install):
     """The one place of a cupy that refuses what the real one refuses (see strict.py)."""
+    if emulator.compiler() is None:
+        pytest.skip("needs a C++ compiler, which runs the CUDA kernels without a GPU: install g++ or clang++")
     cupy = install(1)
     del cupy.__getattr__
     strict.fill(cupy)
+    cupy.RawModule = emulator.RawModule
     sys.modules["cupyx"].errstate = lambda **_: contextlib.nullcontext()
     strict.special(sys.modules["cupyx.scipy.special"])
     return placement.place_of("cuda:0")

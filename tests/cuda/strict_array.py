@@ -214,10 +214,25 @@ class Array:
         basic = all(k is None or k is ... or isinstance(k, (int, np.integer, slice)) for k in key)
         if basic and ... not in [k for k in key if k is ...]:
             key = (*key, ...)  # a view, for a single element too
-        return cooked(self._a[key])
+        try:
+            return cooked(self._a[key])
+        except IndexError:
+            return cooked(self._a[wrapped(key, self.shape)])
 
     def __setitem__(self, key, value):
-        self._a[as_key(key)] = raw(value, "ndarray.__setitem__")
+        key, value = as_key(key), raw(value, "ndarray.__setitem__")
+        try:
+            self._a[key] = value
+        except IndexError:
+            self._a[wrapped(key, self.shape)] = value
+
+
+def wrapped(key, shape):
+    """Arrays of an index turned round at the end of their dim, as cupy does with what lies outside."""
+    return tuple(
+        k % n if isinstance(k, np.ndarray) and k.dtype.kind in "iu" else k
+        for k, n in zip(key, shape, strict=False)
+    )
 
 
 def as_key(key):
@@ -252,6 +267,8 @@ def _method(name, arguments):
             return cooked(out)
         if name in ("dot", "fill", "partition", "swapaxes"):  # numpy knows these by position only
             return cooked(getattr(self._a, name)(*[raw(given[n], name) for n in names if n in given]))
+        if name == "take":
+            given["mode"] = "wrap"
         return cooked(getattr(self._a, name)(**{k: raw(v, name) for k, v in given.items()}))
 
     method.__name__ = name

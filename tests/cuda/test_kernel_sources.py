@@ -2,6 +2,7 @@
 
 import pytest
 
+from vistorch.engine.kernels.cuda import launch
 from vistorch.engine.kernels.cuda_source import ELEMENTWISE, PREAMBLE
 
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100"]
@@ -35,6 +36,18 @@ def source_of(row, kind):
 def test_elementwise_compiles(name, architecture, compiler):
     for kind in ("float", "double", "half_like"):
         assert compiler.compile(source_of(ELEMENTWISE[name], kind), architecture) > 0
+
+
+FILES = sorted(path.stem for path in launch.SOURCE.glob("*.cu"))
+# Every architecture once, and every type once: what differs between two types does not differ by architecture too.
+MODULES = [("float32", architecture) for architecture in ARCHITECTURES]
+MODULES += [(dtype, ARCHITECTURES[0]) for dtype in launch.TYPES if dtype != "float32"]
+
+
+@pytest.mark.parametrize("dtype, architecture", MODULES)
+@pytest.mark.parametrize("file", FILES)
+def test_modules_compile(file, dtype, architecture, compiler):
+    assert compiler.compile(launch.text(file, dtype), architecture) > 0
 
 
 def test_the_compiler_reports_a_mistake(compiler):

@@ -14,7 +14,13 @@ from vistorch.vt.parse import read
 from vistorch.widgets._frame.command import EXPRESSION, Asked, Command
 
 ROWS = pytest.mark.parametrize("command", vt.COMMANDS.values(), ids=lambda command: command.name)
-FROM_THE_PLACE = {"namespace", "index"}  # what no one types
+FROM_THE_PLACE = {
+    "namespace",
+    "index",
+    "function",
+    "given",
+    "named",
+}  # what no one types: a cell stands for a call
 
 
 @ROWS

@@ -21,19 +21,79 @@ def leaf(*shape):
     return torch.randn(*shape, requires_grad=True)
 
 
+OWN = re.compile(r"^_[a-z]\w*$")
+
+
+def private_names(tree):
+    """Attributes with one `_` before them that are no object's own, and modules of torch that are looked up by name."""
+    defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and OWN.match(node.attr):
+            base = node.value.id if isinstance(node.value, ast.Name) else ""
+            if base not in ("self", "cls", "_state", "sys") and node.attr not in defined:
+                yield node.attr, ast.unparse(node)
+        if (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "id", "") in ("getattr", "hasattr")
+            and len(node.args) > 1
+        ):
+            name = node.args[1]
+            if isinstance(name, ast.Constant) and OWN.match(str(name.value)):
+                yield name.value, ast.unparse(node)
+        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if re.fullmatch(r"torch(\.\w+)+", text):
+            yield text, text
+
+
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def test_no_other_file_of_the_package_touches_a_private_name_of_torch():
-    own = re.compile(r"^(_[a-z]\w*)$")
     for path in ROOM.glob("*.py"):
-        if path.name == "private.py":
-            continue
-        tree = ast.parse(path.read_text())
-        defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and own.match(node.attr):
-                base = node.value.id if isinstance(node.value, ast.Name) else ""
-                assert base in ("self", "_state", "sys") or node.attr in defined, (
-                    f"{path.name}: {ast.unparse(node)}"
-                )
+        if path.name != "private.py":
+            assert not list(private_names(parsed(path))), path.name
+
+
+def test_no_file_elsewhere_touches_a_name_that_only_torch_has():
+    """What is private in torch stands in `private.py`: nothing else above the engine has its names."""
+    names = {name for name, _ in private_names(parsed(ROOM / "private.py"))}
+    assert {"_base", "_version", "_sequence_nr", "_input_metadata"} <= names
+    package = ROOM.parent
+    for folder in ("debug", "widgets", "vt"):
+        for path in (package / folder).rglob("*.py"):
+            tree = parsed(path)
+            kept = {
+                n.attr
+                for n in ast.walk(tree)
+                if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == "self"
+            }
+            found = [text for name, text in private_names(tree) if name in names - kept - OURS_TOO]
+            assert not found, (path.relative_to(package), found)
+
+
+OURS_TOO = {
+    "_backward_hooks",
+    "_parameters",
+    "_version",
+}  # names that vistorch's own tensors and modules have
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch's own, as its compiler is imported
+def test_what_is_a_view_has_a_base():
+    x = torch.ones(4)
+    assert private.base_of(x) is None and private.base_of(x[1:]) is x
+    assert private.is_compiled_module(torch.compile(nn.ReLU())) and not private.is_compiled_module(nn.ReLU())
+
+
+def test_scaling_is_reported_until_it_is_ended():
+    seen = []
+    end = private.on_scaling(lambda loss, out: seen.append((loss, out)))
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0)
+    loss = torch.ones((), requires_grad=True)
+    assert scaler.scale(loss) is seen[0][1] and seen[0][0] is loss
+    end()
+    assert scaler.scale(loss) == 2 and len(seen) == 1
 
 
 def test_nodes_are_numbered_as_they_are_made():

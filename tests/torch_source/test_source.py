@@ -106,12 +106,12 @@ def test_the_table_says_what_is_refused():
         vistorch.vt.graph(x.sum(), constants=True)
 
 
-@pytest.mark.parametrize("version", [(2, 5), (2, 14), (3, 0), (1, 13)])
+@pytest.mark.parametrize("version", [(2, 12), (2, 16), (3, 0), (1, 13)])
 def test_another_version_is_answered_with_a_sentence_and_its_values_are_shown(version, monkeypatch):
     monkeypatch.setattr(real, "VERSION", version)
     x = torch.ones(2, requires_grad=True)
     for command in (vistorch.vt.graph, vistorch.vt.step):
-        with pytest.raises(vistorch.vt.Refusal, match=r"PyTorch 2\.6 to 2\.13, and this is") as refused:
+        with pytest.raises(vistorch.vt.Refusal, match=r"PyTorch 2\.13 to 2\.15, and this is") as refused:
             command(x.sum())
         assert "\n" not in str(refused.value)
     assert vistorch.vt.show(x).record.items[0].shape == (2,)
@@ -129,6 +129,42 @@ def test_under_the_alias_a_thing_of_torch_is_refused_with_what_to_type():
         with pytest.raises(vistorch.vt.Refusal, match="%vt torch off"):
             vistorch.vt.graph(loss)
     assert vistorch.vt.graph(loss).record.ops == 1
+
+
+def test_the_version_says_whose_it_is():
+    version = vistorch.torch_version
+    assert version.of_pytorch() == torch.__version__ and version.__version__ == vistorch.__version__
+    with vistorch.compat.alias_torch(force=True):
+        from torch.torch_version import TorchVersion, __version__
+
+        assert TorchVersion is version.TorchVersion and __version__ == vistorch.__version__
+        assert version.of_pytorch() is None
+    assert python(
+        "from vistorch import torch_version as v; import sys; print(v.of_pytorch(), 'torch' in sys.modules)"
+    ) == ["None", "False"]
+
+
+TEXTS = [
+    "2.13.0",
+    "2.13",
+    "2.6.0+cu124",
+    "1.10.0a",
+    "1.10.0a0+git12",
+    "1.10.0",
+    "2.0.0rc2",
+    "2.0.0.dev20240101",
+    "0.1.0.dev0",
+]
+
+
+@pytest.mark.parametrize("other", [*TEXTS, (2, 13), (1, 10, 0), "parrot"])
+def test_versions_are_ordered_as_torch_orders_them(other):
+    from torch.torch_version import TorchVersion
+
+    for text in TEXTS:
+        ours, theirs = vistorch.torch_version.TorchVersion(text), TorchVersion(text)
+        for name in ("__lt__", "__le__", "__eq__", "__ge__", "__gt__"):
+            assert getattr(ours, name)(other) == getattr(theirs, name)(other), (text, name, other)
 
 
 def test_the_doctor_and_the_devices_say_whose_they_are(monkeypatch):

@@ -349,3 +349,154 @@ def test_private_names_of_watching():
     assert losses.reaches((x.requires_grad_() * 2).grad_fn, {id(x)})
     assert not losses.reaches((x * 2).grad_fn, {0})
     assert named("torch").placed(x.detach())[0].tolist() == [2, 2]
+
+
+def scaled_loop(scaled, parts):
+    """Three steps whose weights stay, each of some passes; the loss that is shown, and the one that is."""
+    torch.manual_seed(0)
+    net, x = torch.nn.Linear(3, 4), torch.ones(8, 3)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, enabled=scaled)
+    with watch(net, optimizer) as run:
+        for _ in range(3):
+            optimizer.zero_grad()
+            for _ in range(parts):
+                scaler.scale(F.cross_entropy(net(x), LABELS) / parts).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    assert run.says == [] and run.step == 3 and run.accuracy()["seen"].sum() == 24 * parts
+    return run.loss, F.cross_entropy(net(x), LABELS).item()
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+@pytest.mark.parametrize("parts", [1, 4])
+def test_the_loss_is_that_of_the_batch_whatever_is_done_for_its_gradients(scaled, parts):
+    real = torch.amp.GradScaler.scale
+    shown, true = scaled_loop(scaled, parts)
+    assert shown == pytest.approx(true, rel=1e-6) and torch.amp.GradScaler.scale is real
+
+
+def test_a_loss_divided_by_what_is_no_number_of_passes_is_shown_as_it_is():
+    run = one_step(lambda out: F.cross_entropy(out, LABELS) / 4)
+    assert run.loss < 1.0  # it is about 1.4 before that
+
+
+class Labelled(torch.nn.Module):
+    """A model that is given its labels and computes its loss itself, as those of transformers do."""
+
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+        self.table, self.head = torch.nn.Embedding(7, 8), torch.nn.Linear(8, 7)
+
+    def forward(self, tokens, labels=None):
+        logits = self.head(self.table(tokens))
+        if self.kind == "classes":
+            logits = logits.mean(1)
+        ahead = int(self.kind == "next")
+        scores = logits[:, :-1] if ahead else logits
+        loss = F.cross_entropy(scores.reshape(-1, 7), labels[..., ahead:].reshape(-1))
+        return {"loss": loss, "logits": logits}
+
+
+class Trainer:
+    """A loop that one does not own: it trains and evaluates a model by its own rules."""
+
+    def __init__(self, model, batches):
+        self.model, self.batches = model, batches
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+        self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: 0.9**step)
+
+    def training_step(self, batch):
+        self.model.train()
+        loss = self.model(**batch)["loss"] / 2
+        loss.backward()
+        return loss.detach()
+
+    def train(self, epochs=2):
+        for _ in range(epochs):
+            for i, batch in enumerate(self.batches):
+                self.training_step(batch)
+                if i % 2:
+                    torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+                    self.optimizer.step()
+                    self.scheduler.step()
+                    self.model.zero_grad()
+            self.evaluate()
+
+    def evaluate(self):
+        self.model.eval()
+        with torch.no_grad():
+            return [self.model(**batch)["loss"] for batch in self.batches]
+
+
+@pytest.mark.parametrize("kind", ["classes", "next", "same"])
+def test_a_loop_that_one_does_not_own_over_a_model_with_labels(kind):
+    torch.manual_seed(0)
+    batches = []
+    for _ in range(4):
+        tokens = torch.randint(0, 7, (6, 5))
+        batches.append({"tokens": tokens, "labels": tokens[:, 0] if kind == "classes" else tokens})
+    trainer = Trainer(Labelled(kind), batches)
+    with watch() as run:
+        trainer.train()
+    assert run.says == [] and run.step == 4 and run.model is trainer.model
+    true = [loss.item() for loss in trainer.evaluate()]
+    assert run.metrics.checks[-1]["loss"] == pytest.approx(sum(true) / 4, rel=1e-4)
+    logits = [trainer.model(**batch)["logits"].argmax(-1) for batch in batches]
+    pairs = [
+        (guess[:, :-1], batch["labels"][:, 1:]) if kind == "next" else (guess, batch["labels"])
+        for guess, batch in zip(logits, batches, strict=True)
+    ]
+    right = sum((a == b).sum().item() for a, b in pairs)
+    found = run.metrics.checks[-1]
+    assert found["samples"] == sum(b.numel() for _, b in pairs)
+    assert found["accuracy"] == pytest.approx(right / found["samples"])
+
+
+def held(left):
+    """Four steps, the third of which is stepped through: the weights after it, and the run."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    went = []
+
+    def open_stepper(run, going, outputs):
+        waits = run.probe.source.held_pass(going, outputs)
+        assert waits.why_not() is None
+        stepper = waits.stepper({})
+        stepper.step()
+        if left == "finish":
+            went.append(len(list(iter(stepper.step, None))))
+            stepper.finish()
+        else:
+            stepper.undo()
+        waits.leave(left == "finish")
+        return left == "finish"
+
+    run = watch(net, optimizer)
+    run.stepper = open_stepper
+    with run:
+        for i in range(4):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(net(torch.ones(8, 3)), LABELS)
+            if i == 2 and left:
+                run.command({"do": "stepper"})
+            loss.backward()
+            optimizer.step()
+    assert run.says == [] and run.step == 4
+    return [p.detach().clone() for p in net.parameters()], went
+
+
+@pytest.mark.parametrize("left", ["finish", "undo"])
+def test_a_stepper_in_a_running_loop_leaves_what_the_pass_leaves(left):
+    (plain, _), (seen, went) = held(None), held(left)
+    assert all(map(torch.equal, plain, seen)) and (went[0] > 5 if left == "finish" else not went)
+
+
+def test_a_pass_that_cannot_be_stepped_says_why_and_runs():
+    from vistorch.torch_source.passes import Going, HeldPass
+
+    x = torch.ones(2, requires_grad=True)
+    loss = torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=True).sum()
+    assert "use_reentrant=False" in HeldPass(Going(loss, None, {})).why_not() and x.grad is None

@@ -1,12 +1,15 @@
 """The exercises of the tutorial on a classifier, and that its network is the one that vistorch has."""
 
+import re
+
 import pytest
 
 import vistorch
-from tests.tutorials.cells import definitions, numbers, said, sources
+from tests.tutorials.cells import NOTEBOOKS, definitions, numbers, said, sources
 from vistorch.vision.models import LeNet
 
 NOTEBOOK = "04_a_classifier"
+SHARE = re.compile(r"([\d.]+)% of 1000 pictures are classified as what they are")
 PRECISION = "lambda confusion: confusion.diagonal() / confusion.sum(0)"
 RECALL = "lambda confusion: confusion.diagonal() / confusion.sum(1)"
 
@@ -27,6 +30,14 @@ def test_a_right_answer(number, answer):
 @pytest.mark.parametrize(("number", "answer"), [(1, "1"), (1, "0.5"), (2, RECALL), (3, "400"), (3, "'256'")])
 def test_a_wrong_answer_gets_the_hint(number, answer):
     assert said(NOTEBOOK, number, answer).startswith(f"Exercise {number}: not yet. Hint: ")
+
+
+def test_the_classifier_classifies():
+    """The stored outputs say so, with the figure; CI runs the same cells."""
+    text = (NOTEBOOKS / f"{NOTEBOOK}.ipynb").read_text(encoding="utf-8")
+    (share,) = SHARE.findall(text)
+    assert float(share) >= 80
+    assert "not compared" not in text  # what is said there is said to the reader
 
 
 def test_the_network_of_the_tutorial_is_that_of_the_models():

@@ -74,3 +74,73 @@ def test_a_trace_of_a_cell_on_torch(nb, shoot):
     expect(page.locator(".vt-rp-verdict")).to_contain_text("log of p[1] = 0 gives −inf")
     expect(page.locator(".vt-tr-start")).to_contain_text("starts here")
     shoot("torch-trace", page)
+
+
+def test_the_stepper_opens_in_a_running_loop_on_torch(notebook, shoot, theme):
+    made = notebook(START, TRAIN, kernel="python3", theme=theme)
+    made.run(0)
+    panel = panel_of(made)
+    goes_on(panel, 5)
+    press(panel, "open the stepper")
+    steps = made.output(1).locator(".vt-stepper")
+    expect(steps).to_be_visible(timeout=20_000)
+    expect(made.output(1).locator(".vt-source-chip").last).to_have_text(re.compile(r"PyTorch 2\.\d+"))
+    expect(panel.locator(".vt-said")).to_contain_text("The stepper is open below")
+    stood = number_of(panel)
+    made.output(1).get_by_role("button", name="one step on").click()
+    expect(made.output(1).locator(".vt-pos")).to_contain_text("step 1 of")
+    steps.press("ArrowRight")
+    expect(made.output(1).locator(".vt-pos")).to_contain_text("step 2 of")
+    steps.press("ArrowLeft")
+    expect(made.output(1).locator(".vt-pos")).to_contain_text("step 1 of")
+    shoot("torch-step-in", made.output(1))
+    assert number_of(panel) == stood
+    made.output(1).get_by_role("button", name="run the rest").click()
+    goes_on(panel, stood + 1)
+    press(panel, "stop and keep")
+    made.wait(1)
+
+
+MEMORY = "loss = criterion(net(x), y)\n%vt memory loss"
+CELL = "%%vt memory\nfor _ in range(2):\n    criterion(net(x), y).backward()"
+
+
+def test_the_memory_of_a_graph_and_of_a_cell_on_torch(notebook, shoot, theme):
+    made = notebook(START, MEMORY, CELL, kernel="python3", theme=theme)
+    made.run(0)
+    for cell, name in ((1, "loss"), (2, "cell")):
+        page = made.run(cell).locator(".vt-rp").first
+        expect(page.locator(".vt-rp-verdict")).to_contain_text("are kept for backward", timeout=20_000)
+        expect(page.locator(".vt-source-chip").first).to_have_text(re.compile(r"PyTorch 2\.\d+"))
+        expect(page).to_contain_text("ReluBackward0")
+        expect(page.locator(".vt-node").first).to_be_attached()
+        shoot(f"torch-memory-{name}", page)
+
+
+COMPARE = """%%vt record before
+torch.manual_seed(0)
+criterion(net(x), y).backward()"""
+AFTER = """%%vt record after
+criterion(net(x) * 2, y).backward()"""
+
+
+def test_two_runs_on_torch_are_recorded_and_compared(notebook, shoot):
+    made = notebook(START, COMPARE, AFTER, "%vt compare before after", kernel="python3")
+    for cell in range(3):
+        made.run(cell)
+    page = made.run(3)
+    expect(page.locator(".vt-rp-verdict").first).to_contain_text("mul", timeout=20_000)
+    shoot("torch-compare", page)
+
+
+def test_a_pass_that_ran_by_itself_is_stepped(notebook, shoot):
+    source = (
+        "from torch.utils.checkpoint import checkpoint\nx.requires_grad_()\n"
+        "loss = criterion(checkpoint(net, x, use_reentrant=True), y)\n%vt step loss --ran"
+    )
+    made = notebook(START, source, kernel="python3")
+    made.run(0)
+    steps = made.run(1)
+    expect(steps.locator(".vt-source-chip").first).to_have_text(re.compile(r"PyTorch 2\.\d+"))
+    expect(steps).to_contain_text("torch has run this pass by itself")
+    shoot("torch-ran", steps)

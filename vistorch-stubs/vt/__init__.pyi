@@ -13,6 +13,7 @@ from vistorch.widgets._frame.user_error import Refusal as Refusal
 from vistorch.widgets.array.command import show as show
 from vistorch.widgets.compare.command import compare as compare
 from vistorch.widgets.compare.command import record as record
+from vistorch.widgets.diagnose.command import diagnose as diagnose
 from vistorch.widgets.flow.command import flow as flow
 from vistorch.widgets.graph.command import graph as graph
 from vistorch.widgets.memory.command import memory as memory

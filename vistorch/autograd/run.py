@@ -214,6 +214,8 @@ def _drain(run: Pass, outputs: tuple) -> None:
     if (emit := listeners.backward) is not None:
         emit(run, outputs)
     drain(run)
+    if (emit := listeners.backward_end) is not None:
+        emit(run, outputs)
 
 
 def backward(
@@ -429,5 +431,7 @@ def tensor_backward(
                 if (emit := listeners.backward) is not None:
                     emit(run, (self,))
                 drain(run)
+                if (emit := listeners.backward_end) is not None:
+                    emit(run, (self,))
                 return
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.kernels import simulated
+from ..engine.kernels.cuda import faults
 from ..engine.memory import placement
 
 
@@ -241,6 +242,7 @@ def synchronize(device: Any = None) -> None:
         import cupy
 
         cupy.cuda.Device(index).synchronize()
+        faults.report()
 
 
 def get_device_name(device: Any = None) -> str:

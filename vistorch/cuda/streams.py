@@ -12,6 +12,7 @@ from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.base.device import make
 from ..engine.kernels import simulated
+from ..engine.kernels.cuda import faults
 from .devices import device as on_device
 from .devices import existing_index
 
@@ -80,6 +81,7 @@ class Stream:
         """
         if self._own is not None:
             self._own.synchronize()
+            faults.report()
 
     def query(self) -> bool:
         """Say whether all work in this stream is done."""
@@ -239,6 +241,7 @@ class Event:
         """Wait until the work before the mark is done."""
         if self._own is not None:
             self._own.synchronize()
+            faults.report()
 
     def elapsed_time(self, end_event: "Event") -> float:
         """Return the milliseconds from this mark to another."""

@@ -30,6 +30,38 @@ from .stepper import Stepper
 from .steps.forward import Forward
 
 
+class HeldPass:
+    """A pass of the engine that waits while a person steps it.
+
+    Args:
+        going: the pass.
+        outputs: what it starts from.
+    """
+
+    def __init__(self, going: Any, outputs: tuple) -> None:
+        self.going, self.outputs = going, outputs
+        self.start, self.free = dict(going.pending), going.free
+
+    def why_not(self) -> str | None:
+        """Why it cannot be stepped."""
+        walked = self.going.journal is not None or self.going.at
+        return "a stepper walks this pass already" if walked else None
+
+    def stepper(self, names: dict[Any, str]) -> Stepper:
+        """A stepper on it."""
+        return Stepper.of(self.going, names=names, outputs=self.outputs)
+
+    def leave(self, finished: bool) -> None:
+        """It has run, or is to be run by the engine."""
+        going = self.going
+        if finished:
+            going.at = len(going.order)
+            return
+        going.pending.clear()
+        going.pending.update(self.start)
+        going.at, going.journal, going.free = 0, None, self.free
+
+
 class EngineSource:
     """The engine, as `debug.source.Source` says.
 
@@ -130,6 +162,10 @@ class EngineSource:
         memory = root_of(data)[1]
         return Facts(tuple(tensor.shape), dtype, device, data.nbytes, memory, tensor.requires_grad)
 
+    def is_view(self, tensor: Any) -> bool:
+        """Whether a tensor was made as a view of another."""
+        return tensor._is_view()
+
     def placed(self, tensor: Any) -> tuple[Any, Any]:
         """The array and where it is."""
         return tensor._data, tensor._place
@@ -154,6 +190,10 @@ class EngineSource:
         from .watch.listener import LoopListener
 
         return LoopListener(*parts)
+
+    def held_pass(self, going: Any, outputs: tuple) -> HeldPass:
+        """A pass of the engine that waits."""
+        return HeldPass(going, outputs)
 
     def recorder(self, title: str, names: Any) -> Any:
         """Records what every op computes."""

@@ -40,7 +40,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "trace": ("vistorch", "torch"),
     "watch": ("vistorch", "torch"),
     "cuts": ("vistorch",),  # where the history of a layer ends, in the health of a run
-    "step in": ("vistorch",),  # a stepper on the next backward pass of a watched run
+    "step in": ("vistorch", "torch"),  # a stepper on the next backward pass of a watched run
     "flow": ("vistorch", "torch"),
     "record": ("vistorch", "torch"),
     "compare": ("vistorch", "torch"),
@@ -165,6 +165,22 @@ class Nodes(Protocol):
         ...
 
 
+class HeldPass(Protocol):
+    """A backward pass that a program has asked for, and that waits while a person steps it."""
+
+    def why_not(self) -> str | None:
+        """Why it cannot be stepped, in a sentence; None where it can."""
+        ...
+
+    def stepper(self, names: dict[Any, str]) -> Any:
+        """A stepper on it; finished, the pass is as if run."""
+        ...
+
+    def leave(self, finished: bool) -> None:
+        """It was left: it has run, or is to be run by its library as if nothing had been."""
+        ...
+
+
 class Source(Protocol):
     """One library.
 
@@ -246,6 +262,10 @@ class Source(Protocol):
         """What a table says of a tensor."""
         ...
 
+    def is_view(self, tensor: Any) -> bool:
+        """Whether a tensor was made as a view of another."""
+        ...
+
     def placed(self, tensor: Any) -> tuple[Any, Any]:
         """The array of a tensor, shared with it where that can be, and where it is."""
         ...
@@ -264,6 +284,10 @@ class Source(Protocol):
 
     def loop_listener(self, *parts: Any) -> Any:
         """A `debug.watch.follower.LoopFollower`: what makes steps, losses and batches of what runs."""
+        ...
+
+    def held_pass(self, going: Any, outputs: tuple) -> HeldPass:
+        """A pass that is about to run, as the library's follower of a loop reports it."""
         ...
 
     def recorder(self, title: str, names: Any) -> Any:

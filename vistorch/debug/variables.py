@@ -256,7 +256,7 @@ def _memory_of(value: Any) -> Any:
 def _is_view(value: Any) -> bool:
     """Say whether a value was made as a view of another."""
     if is_torch(value):
-        return value._base is not None
+        return named("torch").is_view(value)
     return value._is_view() if isinstance(value, Tensor) else value.base is not None
 
 

@@ -113,6 +113,8 @@ class Optimizer(Hooked):
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        if (emit := listeners.made) is not None:
+            emit("optimizer", self)
 
     # ---- stepping ----------------------------------------------------------------------------------------------
     def step(self, closure: Callable | None = None) -> Any:

@@ -255,6 +255,49 @@ def _by_hand(nodes: list, last: Any, made: int | None) -> LossInputs | None:
     return None
 
 
+def divisor_of(node: Any) -> float:
+    """The number that a loss was divided by at last, as for gradients that add up over several passes; 1 where by none.
+
+    Args:
+        node: the node of the loss.
+    """
+    if node is None or node.name() != "DivBackward0" or _next(node, 1) is not None:
+        return 1.0
+    by = _kept(node, "other")
+    return float(by) if by is not None and getattr(by, "size", 1) == 1 else 1.0
+
+
+def sight_of_labels(result: Any, labels: Any) -> LossInputs | None:
+    """Scores and labels of a model that was given its labels and computes its loss itself.
+
+    Which score belongs to which label (a language model's to the next one) is what the model's own loss says: the one
+    whose cross entropy it is.
+
+    Args:
+        result: what the model returned: has "loss" and "logits".
+        labels: the labels it was given.
+    """
+    found = result if isinstance(result, dict) else vars(result) if hasattr(result, "__dict__") else {}
+    loss: Any = found.get("loss")
+    logits: Any = found.get("logits")
+    if not all(isinstance(t, torch.Tensor) for t in (loss, logits, labels)) or loss.numel() != 1:
+        return None
+    if labels.is_floating_point() or logits.dim() != labels.dim() + 1 or logits.shape[:-1] != labels.shape:
+        return None
+    with torch.no_grad(), private.without_modes():
+        for ahead in range(min(2, labels.dim())):
+            last = labels.shape[-1] - ahead
+            scores = logits if labels.dim() == 1 else logits[:, :last]
+            target = labels if labels.dim() == 1 else labels[:, ahead:]
+            flat = scores.reshape(-1, scores.shape[-1]).float(), target.reshape(-1)
+            if torch.isclose(torch.nn.functional.cross_entropy(*flat), loss.float(), rtol=1e-3):
+                sight = LossInputs(CLASSES, array_of(flat[0]), array_of(flat[1]), CPU)
+                sight.sequence = tuple(target.shape) if target.dim() == 2 else None
+                sight.value = array_of(loss.detach()).copy()
+                return sight
+    return None
+
+
 def sight_of_call(name: str, args: tuple, kwargs: dict, swapped: bool = False) -> LossInputs | None:
     """The same from a loss function that has just run: what a validation, which has no graph, is read from.
 

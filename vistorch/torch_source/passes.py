@@ -12,7 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import private
 from .real import torch
@@ -64,6 +64,42 @@ def run(tensors: Any, gradient: Any, options: dict[str, Any]) -> None:
     """Run a pass as torch does, asking nobody."""
     real = torch.autograd.backward if _real is None else _real
     real(tensors, gradient, **options)
+
+
+class Going(NamedTuple):
+    """A pass that is about to run: what it starts from, with which gradients, and its other options."""
+
+    tensors: Any
+    gradient: Any
+    options: dict[str, Any]
+
+
+class HeldPass:
+    """A pass of torch that waits while a person steps it.
+
+    Args:
+        going: the pass.
+    """
+
+    def __init__(self, going: Going) -> None:
+        self.going = going
+        self.has_run = False
+
+    def why_not(self) -> str | None:
+        """Why it cannot be stepped: the words of what refuses it."""
+        try:
+            self.stepper({}).undo()
+        except (ValueError, TypeError, RuntimeError) as why:
+            return " ".join(str(why).split())
+        return None
+
+    def stepper(self, names: dict[Any, str]) -> TorchStepper:
+        """A stepper on it."""
+        return TorchStepper(self.going.tensors, self.going.gradient, names=names, **self.going.options)
+
+    def leave(self, finished: bool) -> None:
+        """It has run, or is to be run by torch."""
+        self.has_run = finished
 
 
 def stepped(steer: Callable[[Any], None], names: Callable[[Any], dict]) -> Listener:

@@ -250,6 +250,11 @@ def top_mode() -> Any:
     return torch.overrides._get_current_function_mode()
 
 
+def base_of(tensor: Any) -> Any:
+    """The tensor that one was made as a view of; None for what is no view."""
+    return tensor._base
+
+
 def is_wrapped(tensor: Any) -> bool:
     """Whether a tensor is one inside `torch.func`'s transforms: vmap, grad, jvp, functionalize."""
     functorch = torch._C._functorch
@@ -564,6 +569,31 @@ def on_loaders(begin: Callable, end: Callable) -> Callable[[], None]:
             whole.__iter__ = real_iter
         if part.__next__ is __next__:
             part.__next__ = real_next
+
+    return stop
+
+
+def on_scaling(scaled: Callable) -> Callable[[], None]:
+    """Call a function when a GradScaler has scaled a loss; returns what ends that.
+
+    Args:
+        scaled: called with the loss and what it was scaled to.
+    """
+    kind = torch.amp.GradScaler
+    real = kind.scale
+
+    @functools.wraps(real)
+    def scale(self: Any, outputs: Any) -> Any:
+        out = real(self, outputs)
+        if out is not outputs and isinstance(outputs, torch.Tensor):
+            scaled(outputs, out)
+        return out
+
+    kind.scale = uncompiled(scale)
+
+    def stop() -> None:
+        if kind.scale is scale:
+            kind.scale = real
 
     return stop
 

@@ -143,6 +143,10 @@ class TorchSource:
 
         return check(node, forward.Forward(nodes, outputs) if nodes else None)
 
+    def is_view(self, tensor: Any) -> bool:
+        """Whether a tensor was made as a view of another."""
+        return private.base_of(tensor) is not None
+
     def placed(self, tensor: Any) -> tuple[Any, Any]:
         """The values, which share memory with the tensor on the CPU, and the CPU."""
         return values.placed(tensor)
@@ -169,6 +173,10 @@ class TorchSource:
         from .watching import TorchLoopListener
 
         return TorchLoopListener(*parts)
+
+    def held_pass(self, going: passes.Going, outputs: tuple) -> passes.HeldPass:
+        """A pass of torch that waits."""
+        return passes.HeldPass(going)
 
     def recorder(self, title: str, names: Any) -> Any:
         """Records what every op computes."""

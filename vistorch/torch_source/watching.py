@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from threading import get_ident
 from typing import Any
+from weakref import ref
 
 from ..debug.watch.follower import LoopFollower
 from ..debug.watch.loss_inputs import CLASSES, VALUES, LossInputs
 from ..debug.watch.units import Looking
 from ..engine.memory.placement import CPU
 from . import passes, private
-from .losses import FUNCTIONS, array_of, newest, reaches, sight_of, sight_of_call
+from .losses import FUNCTIONS, array_of, divisor_of, newest, reaches, sight_of, sight_of_call, sight_of_labels
 from .real import ready, torch
 
 _CHOOSES = frozenset(("argmax", "max"))
@@ -42,6 +43,8 @@ class TorchLoopListener(LoopFollower):
         self.compiled: bool | None = (
             None  # whether a pass has gone through a compiled region; None before the first
         )
+        self.scaled: Any = None  # what a GradScaler has scaled last, weakly, and the loss it was
+        self.labels: Any = None  # that the root was given by name, apart from training
         self._handles: list[Any] = []
         self._ends: list[Any] = []
         self._at_root: list[Any] = []
@@ -52,6 +55,7 @@ class TorchLoopListener(LoopFollower):
             passes.listen(self._backward),
             private.on_loaders(self._loader, self.loaders.end),
             private.on_schedulers(self.optimizers.add_scheduler),
+            private.on_scaling(self._scaled),
         ]
         self._handles = private.on_optimizer_step(self._before_step, self._after_step)
         if self.root is None:
@@ -133,6 +137,8 @@ class TorchLoopListener(LoopFollower):
             self.guarded(self._looked)
         if self.wants_last or self.apart:
             self.guarded(self._forward_end, result)
+        if self.labels is not None:
+            self.guarded(self._labelled, result)
         self.ops.outside()
 
     def _forward(self, args: tuple, kwargs: dict) -> None:
@@ -148,6 +154,7 @@ class TorchLoopListener(LoopFollower):
         if not torch.is_grad_enabled() or not (self._training() or self.trains_in_eval):
             self.apart, self.thread = True, get_ident()
             self._forward_apart()
+            self.labels = kwargs.get("labels")
             return
         self.apart = False
         if self.check is not None:
@@ -169,11 +176,22 @@ class TorchLoopListener(LoopFollower):
             self.last = array_of(t)
             self.made = None if t.grad_fn is None else private.sequence(t.grad_fn)
 
+    def _labelled(self, result: Any) -> None:
+        """The root was given its labels, and computed the loss itself."""
+        labels, self.labels = self.labels, None
+        if self.apart and self.check is not None and (sight := sight_of_labels(result, labels)) is not None:
+            self.ops.take(sight)
+
     # ---- training ----------------------------------------------------------------------------------------------
+    def _scaled(self, loss: Any, out: Any) -> None:
+        self.scaled = ref(out), loss.detach()
+
     def _backward(self, tensors: Any, gradient: Any, options: dict) -> bool:
         out = tensors if isinstance(tensors, torch.Tensor) else next(iter(tensors), None)
         if out is not None:
             self.guarded(self._loss, out)
+            if options.get("inputs") is None:
+                return self.events.backward_begins(passes.Going(tensors, gradient, options), (out,))
         return False
 
     def _loss(self, out: Any) -> None:
@@ -188,12 +206,17 @@ class TorchLoopListener(LoopFollower):
             self.ops.stop()
         if self.compiled is None:
             self.compiled = any(map(private.is_compiled, newest(out.grad_fn)))
-        loss = float(out.detach())
+        value, root = out.detach(), out.grad_fn
+        scaled, self.scaled = self.scaled, None
+        if scaled is not None and scaled[0]() is out:
+            value, root = scaled[1], root.next_functions[0][0]
+        loss = float(value)
+        self.pending.divided.append(divisor_of(root))
         self.pending.passes.append(loss)
         if loss - loss != 0.0:
             self.events.loss_not_finite(self.fed)
         self.fed = None
-        sight = sight_of(out.grad_fn, self.last, self.made)
+        sight = sight_of(root, self.last, self.made)
         if sight is None:
             self.events.batch_unknown()
         else:
@@ -201,7 +224,7 @@ class TorchLoopListener(LoopFollower):
                 by_hand = sight.name.endswith("difference")
                 self.wants_last, self.compared.swapped = by_hand, sight.swapped
                 if by_hand:
-                    self.compared.hand, self.compared.mean = sight.name, out.grad_fn.name() == "MeanBackward0"
+                    self.compared.hand, self.compared.mean = sight.name, root.name() == "MeanBackward0"
             else:
                 self.wants_last = not sight.logs
             self._see(sight)
@@ -314,7 +337,7 @@ class TorchOps:
         if sight is not None:
             if isinstance(out, torch.Tensor) and out.numel() == 1:
                 sight.value = array_of(out).copy()
-            self._take(sight)
+            self.take(sight)
 
     def _argmax(self, args: tuple, out: Any) -> None:
         scores = args[0] if args else None
@@ -334,10 +357,15 @@ class TorchOps:
             if private.memory_of(one) == private.memory_of(index) and other.numel() == index.numel():
                 target = array_of(other.reshape(-1))
                 if target is not None and target.dtype.kind in "iu":
-                    self._take(LossInputs(CLASSES, array_of(scores), target, CPU))
+                    self.take(LossInputs(CLASSES, array_of(scores), target, CPU))
                 return
 
-    def _take(self, sight: LossInputs) -> None:
+    def take(self, sight: LossInputs) -> None:
+        """What a batch of a validation compared is known.
+
+        Args:
+            sight: it.
+        """
         progress = self.listener.progress
         sight.step, sight.epoch = progress.step, progress.epoch
         if sight.logs:  # what the loop computed for itself, it may overwrite

@@ -48,8 +48,9 @@ class LoopEvents(Protocol):
     def units_measured(self, found: dict[str, tuple]) -> None:
         """A forward pass was followed for what its units do."""
 
-    def backward_begins(self, run: Any, outputs: tuple) -> None:
-        """A backward pass that accumulates gradients is about to start."""
+    def backward_begins(self, run: Any, outputs: tuple) -> bool:
+        """A backward pass that accumulates gradients is about to start; whether it has been run instead."""
+        return False
 
     def before_step(self) -> None:
         """The main optimizer begins its step."""

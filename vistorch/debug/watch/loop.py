@@ -92,11 +92,12 @@ class Loop:
         """A forward pass was followed for what its units do."""
         self.metrics.units.expect(found)
 
-    def backward_begins(self, run: Any, outputs: tuple) -> None:
-        """A backward pass that accumulates gradients is about to start."""
+    def backward_begins(self, run: Any, outputs: tuple) -> bool:
+        """A backward pass that accumulates gradients is about to start; whether it has been run instead."""
         if self.controls.at_backward is not None:
             hook, self.controls.at_backward = self.controls.at_backward, None
-            hook(run, outputs)
+            return bool(hook(run, outputs))
+        return False
 
     def before_step(self) -> None:
         """Gradients are there, weights are not changed yet."""

@@ -89,14 +89,13 @@ class Batches:
                 self.bytes += _size(r)
                 self.samples += sum(r.sizes)
         while self.reads and (self.bytes > HELD or self.samples - self.reads[0].sizes[0] >= SAMPLES):
-            old = self.reads.popleft()
-            self.bytes -= _size(old)
-            self.samples -= sum(old.sizes)
-            if len(old.sizes) > 1:  # its oldest batch goes
-                rest = old.newest(sum(old.sizes) - old.sizes[0])
-                self.reads.appendleft(rest)
-                self.bytes += _size(rest)
-                self.samples += sum(rest.sizes)
+            old, gone = self.reads.popleft(), 0  # its oldest batches go, as many as have to
+            while gone < len(old.sizes) and (self.bytes > HELD or self.samples - old.sizes[gone] >= SAMPLES):
+                self.bytes -= old.sights[gone].nbytes
+                self.samples -= old.sizes[gone]
+                gone += 1
+            if gone < len(old.sizes):
+                self.reads.appendleft(old.newest(sum(old.sizes[gone:])))
 
     def forget_after(self, step: int) -> None:
         """Drop the batches of later steps."""

@@ -29,6 +29,9 @@ class Pending:
         self.bytes = 0  # of them
         self.predictions: list[tuple] = []  # batches whose predictions are on their way
         self.passes: list = []  # losses of the passes since the newest step
+        self.divided: list[
+            float
+        ] = []  # by which number each of them was divided at last, where that is known
         self.losses: list[tuple[int, list]] = []
         self.rates: list[tuple[int, list]] = []  # only where they change
         self.newest_rate: Any = None
@@ -53,8 +56,16 @@ class Pending:
         return batches
 
     def take_passes(self) -> list:
-        """The losses of the passes of a step that is whole now."""
+        """The losses of the passes of a step that is whole now.
+
+        Where each of n passes was divided by n, so that gradients that add up are those of one large batch, the losses
+        are those before that.
+        """
         passes, self.passes = self.passes, []
+        divided, self.divided = self.divided, []
+        n = len(passes)
+        if n > 1 and divided == [n] * n:
+            passes = [loss * n for loss in passes]
         return passes
 
     def add_rates(self, step: int, groups: list[dict[str, Any]]) -> None:

@@ -10,14 +10,23 @@ The vocabulary, one attribute of `listeners` per kind (a Listener has a method o
   "requires_grad_(False)" (emitted while it still is True), or, with tensor None, "no_grad" and "inference_mode".
 - write(tensor, rule): the memory of `tensor` was written, by that row if one is known; its version cell is
   `tensor._ver`.
-- backward(run, outputs): a `backward.Pass` is about to start.
+- backward(run, outputs): a `backward.Pass` is about to start; backward_end(run, outputs): it is over, and has not
+  raised. What a pass freed is gone by then, gradients have arrived.
+- data(tensor, name): a tensor was made from what no op made: numbers, an array of numpy, another library's memory; by
+  "tensor", "as_tensor", "from_numpy" and their like. A batch that a loader collates is reported by its loader.
+- drew(name, input, training, chance): a dropout (by its name) or "batch_norm" ran, and whether as in training; `chance`
+  of an element to be dropped, None of a norm. The functional forms emit it too.
+- made(what, subject, *details): something that lasts was made: "module", "optimizer", "scheduler" or "loader" (the
+  subject, its options there, its own fields perhaps not yet), or "parameter" (module, name, parameter): it was
+  registered.
 - saved(node, entry, error): a backward pass found that something it saved was overwritten; `error` is about to be
   raised.
 - phase(name, subject, *details): what upper packages report of a training loop, in its order, with the module,
   optimizer or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if it
   raised), between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler" (optimizer
-  or scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function); "loss" (name of
-  a loss function whose ops do not say what they compare, predictions, targets, "exp" where the predictions are
+  or scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function); "clip" (a
+  list of parameters, the limit): their gradients are about to be clipped; "loss" (name of a loss function whose ops
+  do not say what they compare, predictions, targets, "exp" where the predictions are
   logarithms, else "", loss); "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to
   the last batch, or to the end of the iterator if it is left before; None at the end of one whose loader is gone, which
   only one with persistent workers can be).
@@ -38,7 +47,7 @@ from typing import Any
 
 from .home import HOME
 
-KINDS = ("backward", "cut", "op", "phase", "saved", "write")
+KINDS = ("backward", "backward_end", "cut", "data", "drew", "made", "op", "phase", "saved", "write")
 
 
 class Slots:
@@ -46,7 +55,11 @@ class Slots:
 
     __slots__ = KINDS
     backward: Any
+    backward_end: Any
     cut: Any
+    data: Any
+    drew: Any
+    made: Any
     op: Any
     phase: Any
     saved: Any

@@ -238,9 +238,10 @@ def variant(rule: Rule, name_in_graph: str) -> Rule:
 
 
 def _to_cupy(rule: Rule, cupy: Any) -> None:
-    from ..kernels.cupy_ import chosen
+    from ..kernels.cupy_ import chosen, chosen_together
 
     rule.kernels[1] = bound = chosen(rule.name, bind(rule.kernel, cupy))
+    rule.together = chosen_together(rule.name, rule.together)
     setattr(RAW[1], rule.name, bound)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
+from .cuda import rows
 from .cuda_source import ELEMENTWISE, PREAMBLE
 
 
@@ -117,7 +118,8 @@ def chosen(name: str, shared: Callable) -> Callable:
     """Return what a row runs on cupy: the kernel from here, else the shared one; fused ones know no complex numbers."""
     own = overrides.get(name)
     if own is None:
-        return guard(raising(shared) if getattr(shared, "raises", False) else shared)
+        plain = raising(shared) if getattr(shared, "raises", False) else shared
+        return guard(rows.chosen(name, plain, cupy))
     if name not in ELEMENTWISE:
         return guard(own)
 
@@ -125,6 +127,12 @@ def chosen(name: str, shared: Callable) -> Callable:
         return (shared if x.dtype.kind == "c" else own)(x, *scalars)
 
     return guard(functools.wraps(own)(kernel))
+
+
+def chosen_together(name: str, plain: Any) -> Any:
+    """Return what gives all gradients of a row at once, on any library's arrays."""
+    own = rows.chosen_together(name, plain, cupy)
+    return own if own is plain else guard(own)
 
 
 overrides: dict[str, Callable] = {

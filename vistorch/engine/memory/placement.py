@@ -14,6 +14,7 @@ from ..base import cuda_probe
 from ..base.device import CPU_DEVICE, default, is_index, make
 from ..base.device import device as named_device
 from ..kernels import simulated
+from ..kernels.cuda import faults
 
 NUMPY = 0
 CUPY = 1
@@ -213,7 +214,9 @@ def _cross(array: Any, source: Place, target: Place, non_blocking: bool) -> Any:
     if target.kind == NUMPY:
         with source:
             # Order "A" keeps column-major; "C" would silently rearrange the memory of a transposed weight.
-            return source.xp.asnumpy(array, order="A")
+            values = source.xp.asnumpy(array, order="A")
+        faults.report()  # the copy waited for the device
+        return values
     with target:
         if source.kind == NUMPY:
             return target.xp.array(array, order="A", blocking=not non_blocking)

@@ -16,6 +16,7 @@ from ..base.dims import flag
 from ..base.events import listeners
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, ndarray, wrap
+from ..kernels.cuda import faults
 from ..memory.placement import CPU, move
 from .format import tensor_text
 
@@ -75,7 +76,10 @@ def item(self: Tensor) -> Any:
         raise RuntimeError(f"a Tensor with {d.size} elements cannot be converted to Scalar")
     if (emit := listeners.cut) is not None:
         emit("item", self)
-    return d.item() if d.dtype.kind != "V" else float(host(self).reshape(()))
+    value = d.item() if d.dtype.kind != "V" else float(host(self).reshape(()))
+    if self._place.kind:
+        faults.report()
+    return value
 
 
 @public(function=False)

@@ -146,6 +146,8 @@ class Module:
         for table in TABLES:
             own[table] = OrderedDict()
         own["_modules"] = {}
+        if (emit := listeners.made) is not None:
+            emit("module", self)
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -232,6 +234,8 @@ class Module:
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
         self._parameters[name] = global_hooks.passed(global_hooks.parameter_hooks, self, name, param)
+        if (emit := listeners.made) is not None:
+            emit("parameter", self, name, self._parameters[name])
 
     def _check_name(self, what: str, name: Any, table: dict) -> None:
         if not isinstance(name, str):

@@ -154,6 +154,8 @@ def clip_grad_norm_(
     listed = _listed(parameters)
     if not listed and isinstance(parameters, GeneratorType):
         warnings.warn(EMPTY, stacklevel=3)
+    if (emit := listeners.phase) is not None:
+        emit("clip", listed, max_norm)
     total = get_total_norm(_grads(listed), norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(listed, max_norm, total, foreach)
     return total
@@ -209,8 +211,10 @@ def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = 
         >>> p.grad
         tensor([-1.0000,  0.5000])
     """
-    limit = float(clip_value)
-    for g in _grads(_listed(parameters)):
+    limit, listed = float(clip_value), _listed(parameters)
+    if (emit := listeners.phase) is not None:
+        emit("clip", listed, limit)
+    for g in _grads(listed):
         if g._data.dtype not in PLAIN:
             g.clamp_(-limit, limit)
             continue

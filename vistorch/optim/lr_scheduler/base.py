@@ -148,6 +148,8 @@ class LRScheduler:
         self.last_epoch = last_epoch
         _watch(optimizer)
         self._initial_step()
+        if (emit := listeners.made) is not None:
+            emit("scheduler", self)
 
     def _initial_step(self) -> None:
         """Put the first learning rate; not a step of the training loop, so no event is emitted."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, SupportsFloat
 
+from ...engine.base.events import listeners
 from ..loading import check_attributes, undone
 from ..optimizer import Optimizer
 from .base import LRScheduler, current, deprecated_epoch, must_be_optimizer, put
@@ -72,6 +73,8 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = current(optimizer)
         self._init_is_better(mode, threshold, threshold_mode)
         self._reset()
+        if (emit := listeners.made) is not None:
+            emit("scheduler", self)
 
     def _reset(self) -> None:
         """Forget all measures."""

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from ...engine.base.events import listeners
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import _DatasetKind
 from ._utils.worker import get_worker_info
@@ -153,6 +154,8 @@ class DataLoader(Generic[_T_co]):
         self._IterableDataset_len_called: int | None = None
         self._iterator = None
         self.check_worker_number_rationality()
+        if (emit := listeners.made) is not None:
+            emit("loader", self)
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
         """A new iterator."""

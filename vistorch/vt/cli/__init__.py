@@ -17,6 +17,7 @@ from vistorch.torch_api.compat.import_torch import environment
 
 USAGE = """\
 usage: vistorch run script.py [arguments]
+       vistorch run --diagnose script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
        vistorch launch [options] script.py [arguments]
@@ -40,6 +41,7 @@ options:
 
 RUN = """\
 usage: vistorch run script.py [arguments]
+       vistorch run --diagnose script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
 
@@ -48,9 +50,12 @@ in every process that it starts. All that follows the program's name is the prog
 
 options:
   -h, --help  show this text, if it comes before the program
+  --diagnose  at the end, say on stderr what keeps the training from learning: the line, the proof, the cure. The exit
+              code stays the program's own
 
 examples:
   vistorch run train.py --epochs 3
+  vistorch run --diagnose train.py
   vistorch run -c "import torch; print(torch.__name__)"
 """
 
@@ -122,9 +127,13 @@ def _do(words: list[str]) -> int:
     elif first == "--version":
         print(f"vistorch {__version__}")
     elif first == "run":
-        _check(words[1:])
+        diagnosed = words[1:2] == ["--diagnose"]
+        program = words[2 if diagnosed else 1 :]
+        _check(program)
         os.environ.update(environment())
-        _become([sys.executable, *subprocess._args_from_interpreter_flags(), *words[1:]])  # type: ignore[attr-defined]
+        if diagnosed:
+            os.environ["VISTORCH_DIAGNOSE"] = "1"
+        _become([sys.executable, *subprocess._args_from_interpreter_flags(), *program])  # type: ignore[attr-defined]
     elif first == "launch":
         from vistorch.distributed.run import main as launch
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...debug.stepper import Stepper
+from ...debug.walked_pass import WalkedPass
 from .._frame.shell import shell_of_user
 from .._frame.user_error import first_line
 
@@ -19,45 +19,45 @@ SAYS = (
 )
 
 
-def open_stepper(run: Any, going: Any, outputs: tuple) -> None:
+def open_stepper(run: Any, going: Any, outputs: tuple) -> bool:
     """Show a backward pass that is about to run as a stepper, and wait until it is left.
 
     Args:
         run: the training.
-        going: the engine's pass.
+        going: the pass, as its library has it.
         outputs: what it starts from.
+
+    Returns:
+        Whether the pass was run to its end.
     """
     shell = shell_of_user()
-    if going.journal is not None or going.at or shell is None:
-        run.log.write(run.step, "stepper refused", "a stepper walks this pass already")
-        return
-    start, free = dict(going.pending), going.free
+    held = run.probe.source.held_pass(going, outputs)
+    why = "no notebook shows one" if shell is None else held.why_not()
+    if why is not None:
+        run.log.write(run.step, "stepper refused", why)
+        return False
     how: list[str] = []
     with run.budget.holding():
         try:
-            how = _walk(run, Stepper.of(going, names=_names(run, shell), outputs=outputs), shell)
+            how = _walk(run, held.stepper(_names(run, shell)), shell)
         except Exception as error:  # showing it failed: the loop goes on
             run.log.write(run.step, "stepper refused", first_line(error))
         finally:
-            if how == ["finish"]:
-                going.at = len(going.order)
-            else:
-                going.pending.clear()
-                going.pending.update(start)
-                going.at, going.journal, going.free = 0, None, free
+            held.leave(how == ["finish"])
             run.progress.set("running")
             run.changes.touch("log", "head")
             run.refresher.show_now()
+    return how == ["finish"]
 
 
 def _names(run: Any, shell: Any) -> dict[Any, str]:
     from ..graph.command import leaves
 
     named = {p: name for name, p in run.model.named_parameters()} if run.model is not None else {}
-    return {**leaves(shell.user_ns), **named}
+    return {**leaves(shell.user_ns, run.probe.source), **named}
 
 
-def _walk(run: Any, stepper: Stepper, shell: Any) -> list[str]:
+def _walk(run: Any, stepper: WalkedPass, shell: Any) -> list[str]:
     """Show it, and wait; returns how it was left."""
     from IPython.display import display
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...base import errors
 from ...base.dims import flag
+from ...base.events import listeners
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import FLOATS
@@ -108,7 +109,11 @@ def _forms(name: str, features: bool, alpha: bool, meaning: str, shown: str) -> 
             chance = _chance(p, _label)
             if train is not True:
                 if not flag(train, _label, "train", 3):
+                    if (emit := listeners.drew) is not None:
+                        emit(_label, input, False, chance)
                     return input
+            if (emit := listeners.drew) is not None:
+                emit(_label, input, True, chance)
             if chance == 0 or not size:
                 return input
             return _applied(input, chance, features, alpha, _multiply, _shift)

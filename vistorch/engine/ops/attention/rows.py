@@ -109,7 +109,7 @@ masked = op(
     inputs="query key value mask",
     name_in_graph=_NAME,
     formula=_FORMULA,
-    together=lambda xp, g, wants, query, key, value, out, out1, causal, scale: (
+    together=lambda xp, g, wants, query, key, value, mask, out, out1, causal, scale: (
         *_together(xp, g, wants, query, key, value, out, out1, causal, scale),
         None,
     ),

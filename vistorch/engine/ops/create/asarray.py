@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.dims import flag
+from ...base.events import listeners
 from ...core import views
 from ...core.base_ops import clone_
 from ...core.graph import sync_rg
@@ -154,7 +155,10 @@ def frombuffer(
     if view.readonly:
         warnings.warn(READ_ONLY, UserWarning, stacklevel=2)
     requires_grad = flag(requires_grad, "frombuffer", "requires_grad")
-    return leaf(wrap(np.frombuffer(buffer, dt, count, offset)), requires_grad, "frombuffer")
+    o = leaf(wrap(np.frombuffer(buffer, dt, count, offset)), requires_grad, "frombuffer")
+    if (emit := listeners.data) is not None:
+        emit(o, "frombuffer")
+    return o
 
 
 # ---- strides ---------------------------------------------------------------------------------------------------

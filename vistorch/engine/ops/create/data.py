@@ -90,6 +90,8 @@ def _flat(data: list) -> Tensor:
     o._rg = False
     o._grad = o._node = o._view = o._more = None
     o._ver = None if mode.on is not None else graph.UNTRACKED
+    if (emit := listeners.data) is not None:
+        emit(o, "tensor")
     return o
 
 
@@ -99,7 +101,14 @@ def _warn_of_arrays(data: Any) -> None:
 
 
 def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Tensor:
-    """A new tensor from any data, at its own place if that is not named."""
+    """A new tensor from any data, at its own place if that is not named; listeners learn what no op made."""
+    o = _copied(data, dt, device, requires_grad, name)
+    if (emit := listeners.data) is not None and not isinstance(data, Tensor):
+        emit(o, name)
+    return o
+
+
+def _copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Tensor:
     if isinstance(data, Tensor):
         if (emit := listeners.cut) is not None:
             emit("tensor(t)", data)
@@ -120,7 +129,7 @@ def copied(data: Any, dt: Any, device: Any, requires_grad: Any, name: str) -> Te
     elif hasattr(data, "__cuda_array_interface__"):
         return _from_device(data, dt, device, requires_grad, name)
     elif hasattr(data, "__array_interface__") and not isinstance(data, (list, tuple)):
-        return copied(np.asarray(data), dt, device, requires_grad, name)
+        return _copied(np.asarray(data), dt, device, requires_grad, name)
     else:
         if isinstance(data, (list, tuple)):
             _warn_of_arrays(data)
@@ -193,7 +202,10 @@ def from_numpy(a: Any, /) -> Tensor:
         _warn_read_only()
     if isinstance(a.base, ndarray) and a.dtype.kind != "V":  # the protocol has no name for bfloat16
         a = np.asarray(_Lent(a))
-    return views.expanded(wrap(dtypes.own(np.asarray(a))))
+    o = views.expanded(wrap(dtypes.own(np.asarray(a))))
+    if (emit := listeners.data) is not None:
+        emit(o, "from_numpy")
+    return o
 
 
 class _Lent:

@@ -134,7 +134,7 @@ def _check(weight: Tensor, indices: Tensor, offsets: Tensor, mode: int, psw: Any
         _in_order(o, i.size)
     if psw is not None:
         _weighted(weight, i, mode, psw)
-    bad = reach(i, w.shape[0], weight._place)
+    bad = reach(i, w.shape[0], weight._place, 0, "embedding_bag")
     if bad is not None:
         at = int((i == bad).argmax())
         raise RuntimeError(

@@ -73,7 +73,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
         typed("embedding", "indices", 1, indices, WHOLE, "Long, Int")
     if indices._place is not weight._place:
         checks.same_place(weight, indices)
-    if reach(i, w.shape[0], weight._place) is not None:
+    if reach(i, w.shape[0], weight._place, 0, "embedding") is not None:
         raise IndexError("index out of range in self")
     return embedding_row(weight, indices, padding_idx, scale_grad_by_freq)
 
@@ -109,7 +109,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
         )
     typed(func, "indices", 2, indices, WHOLE, "Long, Int")
     checks.same_place(input, indices)
-    bad = reach(i, d.shape[0], input._place, -d.shape[0])
+    bad = reach(i, d.shape[0], input._place, -d.shape[0], func)
     if bad is not None:
         raise IndexError(
             f"select(): index {bad} out of range for tensor of size {errors.sizes(d.shape)} at dimension 0"

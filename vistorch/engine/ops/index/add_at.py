@@ -41,6 +41,10 @@ ATOMIC = frozenset(("float32", "float64", "complex64", "complex128", "int32"))  
 
 
 def _add_on_device(xp: Any, out: Any, index: Any, values: Any) -> None:
+    from ...kernels.cuda import places
+
+    if index.__class__ is not tuple and places.add_rows(xp, out, index, values, "index_add"):
+        return
     if out.dtype.name in ATOMIC:
         xp.add.at(out, index, values)
     elif out.dtype.name == "int64":  # two's complement: the same bits add up to the same bits

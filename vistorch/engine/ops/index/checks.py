@@ -62,9 +62,14 @@ def scalar_name(t: Tensor) -> str:
     return dtypes.of(t._data.dtype).scalar_name
 
 
-def reach(index: Any, size: int, place: Any, low: int = 0) -> Any:
-    """The first index outside `low` <= i < `size`, or None. A device is not asked, as PyTorch asks only there."""
-    if place.kind or not index.size:
+def reach(index: Any, size: int, place: Any, low: int = 0, func: str = "index") -> Any:
+    """The first index outside `low` <= i < `size`, or None. A device looks by itself, and `func` is blamed later."""
+    if place.kind:
+        from ...kernels.cuda import places
+
+        places.check(place.xp, index, low, size, func)
+        return None
+    if not index.size:
         return None
     if not low and index.dtype is LONG and index.flags.c_contiguous:
         whole = index.view(UNSIGNED)  # a negative one is huge: one look instead of two
@@ -189,10 +194,10 @@ def scatter_index(func: str, input: Tensor, dim: int, index: Tensor, src: Tensor
         )
 
 
-def bounded(input: Tensor, dim: int, index: Tensor, error: Any = RuntimeError) -> None:
+def bounded(func: str, input: Tensor, dim: int, index: Tensor, error: Any = RuntimeError) -> None:
     """Refuse positions outside the dimension; negative ones do not count from the end."""
     size = input._data.shape[dim] if input._data.ndim else 1
-    bad = reach(index._data, size, input._place)
+    bad = reach(index._data, size, input._place, 0, func)
     if bad is not None:
         raise error(out_of_bounds(bad, dim, size))
 
@@ -205,7 +210,7 @@ def flat_index(func: str, input: Tensor, index: Tensor) -> None:
     n = input._data.size
     if func == "take" and n == 0 and i.size:
         raise IndexError("take(): tried to take from an empty tensor")
-    bad = reach(i, n, input._place, -n)
+    bad = reach(i, n, input._place, -n, func)
     if bad is not None:
         raise IndexError(f"out of range: tried to access index {bad} on a tensor of {n} elements.")
 

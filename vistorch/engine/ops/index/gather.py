@@ -190,7 +190,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         checks.same_place("gather", input, index)
     if input._data.ndim != 1 or index._data.ndim != 1 or index._data.dtype is not checks.LONG:
         checks.scatter_index("gather", input, dim, index, None, "input")
-    checks.bounded(input, dim, index)
+    checks.bounded("gather", input, dim, index)
     result = _gather_row(input, index, dim)
     return result if out is None else out_argument.deliver(out, result)
 
@@ -231,7 +231,7 @@ def index_select(input, dim, index, *, out=None):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     if not x.ndim and i.size != 1:
         raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {i.size} value(s)")
-    if checks.reach(i, x.shape[dim] if x.ndim else 1, input._place) is not None:
+    if checks.reach(i, x.shape[dim] if x.ndim else 1, input._place, 0, "index_select") is not None:
         raise IndexError("index out of range in self")
     result = _index_select_row(input, index, dim)
     return result if out is None else out_argument.deliver(out, result)
@@ -308,7 +308,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
         if x.ndim:
             input, indices = _broadcast(input, indices, dim)
     n = input._data.shape[dim] if input._data.ndim else 1
-    bad = checks.reach(indices._data, n, input._place, -n)
+    bad = checks.reach(indices._data, n, input._place, -n, "take_along_dim")
     if bad is not None:
         raise RuntimeError(checks.out_of_bounds(bad, dim, n))
     i = indices._data

@@ -203,7 +203,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True, out=Non
         if not isinstance(reduce, str):
             raise errors.must_be_str("scatter_reduce", "reduce", 5, reduce)
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    checks.bounded(input, dim, index)
+    checks.bounded("scatter_reduce", input, dim, index)
     _supported(input._data.dtype, reduce, f"scatter_gather_tensor_cpu_reduce_{reduce}")
     result = scatter_reduce_row(input, index, src, dim, reduce, include_self)
     return result if out is None else out_argument.deliver(out, result)
@@ -245,7 +245,7 @@ def index_reduce(input, dim, index, source, reduce, *, include_self=True, out=No
     dim = dims.one(dim, input._data.ndim, "index_reduce", position=2)
     slices("index_reduce", input, dim, index, source)
     size = input._data.shape[dim] if input._data.ndim else 1
-    if checks.reach(index._data, size, input._place) is not None:
+    if checks.reach(index._data, size, input._place, 0, "index_reduce") is not None:
         raise IndexError("index out of range in self")
     kernel = {"mean": "div_floor_cpu", "amax": "maximum_cpu", "amin": "minimum_cpu"}.get(reduce, "")
     _supported(input._data.dtype, reduce, kernel)

@@ -126,7 +126,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
             result = _scatter_reduced(input, dim, index, src, reduce)
         else:
             dim, src = checks.scatter("scatter", input, dim, index, src)
-            checks.bounded(input, dim, index)
+            checks.bounded("scatter", input, dim, index)
             result = _scatter_row(input, index, src, dim)
     else:
         result = _scatter_number(input, dim, index, src, reduce)
@@ -152,7 +152,7 @@ def _scatter_number(input: Any, dim: Any, index: Any, value: Any, reduce: Any) -
         xp = input._place.xp
         src = wrap(xp.full(index._data.shape, fitted, input._data.dtype), input._place)
         return _scatter_reduced(input, dim, index, src, reduce)
-    checks.bounded(input, dim, index)
+    checks.bounded("scatter", input, dim, index)
     return _scatter_value_row(input, index, dim, fitted)
 
 
@@ -163,7 +163,7 @@ def _scatter_reduced(input: Any, dim: Any, index: Any, src: Any, reduce: str) ->
         if not isinstance(reduce, str):
             raise errors.must_be_str("scatter", "reduce", 0, reduce)
         raise RuntimeError("reduce argument must be either add or multiply.")
-    checks.bounded(input, dim, index)
+    checks.bounded("scatter", input, dim, index)
     return scatter_reduce_row(input, index, src, dim, "sum" if reduce == "add" else "prod", True)
 
 
@@ -195,6 +195,6 @@ def scatter_add(input, dim, index, src, *, out=None):
     if out is not None:
         checks.check_out("scatter_add", out, input, (index, src))
     dim, src = checks.scatter("scatter_add", input, dim, index, src)
-    checks.bounded(input, dim, index)
+    checks.bounded("scatter_add", input, dim, index)
     result = _scatter_add_row(input, index, src, dim)
     return result if out is None else out_argument.deliver(out, result)

@@ -189,7 +189,7 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     checks.tensors("index_add", ("input", 1, input), ("index", 3, index), ("source", 4, source))
     dim = dims.one(dim, input._data.ndim, "index_add", position=2)
     slices("index_add", input, dim, index, source)
-    checks.bounded(input, dim, index)
+    checks.bounded("index_add", input, dim, index)
     if alpha != 1:
         alpha = fit(plain_number(alpha), input._data.dtype)
     result = _index_add_row(input, index, source, dim, alpha)
@@ -222,7 +222,7 @@ def index_copy(input, dim, index, source, *, out=None):
     dim = dims.one(dim, input._data.ndim, "index_copy", position=2)
     _copies(input, dim, index, source)
     size = input._data.shape[dim] if input._data.ndim else 1
-    bad = checks.reach(index._data, size, input._place)
+    bad = checks.reach(index._data, size, input._place, 0, "index_copy")
     if bad is not None:
         raise IndexError("index_copy_(): " + checks.out_of_bounds(bad, dim, size))
     result = _index_copy_row(input, index, source, dim)
@@ -314,7 +314,7 @@ def index_fill(input, dim, index, value):
         raise RuntimeError("Index has to be a vector/scalar")
     checks.same_place("index_fill", input, index)
     size = input._data.shape[dim] if input._data.ndim else 1
-    bad = checks.reach(i, size, input._place, -size)
+    bad = checks.reach(i, size, input._place, -size, "index_fill")
     if bad is not None:
         raise IndexError(checks.out_of_bounds(bad, dim, size))
     if isinstance(value, Tensor):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dims import flag
+from ...base.events import listeners
 from ...core.op_factory import op
 from ...core.private_order import Private, through
 from ...core.registry import public
@@ -188,6 +189,8 @@ def _run(
             t = blank = absent(input) if blank is None else blank
         ins.append(t)
     results = batch_norm_row(input, *ins, training, eps)
+    if (emit := listeners.drew) is not None:
+        emit("batch_norm", input, training, None)
     if training and stats[0] is not None and input._data.size:
         _remember(input, results[1]._data.astype(F8), results[3]._data, stats, momentum)
     return results

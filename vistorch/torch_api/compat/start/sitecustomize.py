@@ -4,6 +4,7 @@ Invariant: whatever happens here, the interpreter starts as it would have; the `
 run without us is run too.
 """
 
+import importlib
 import importlib.util
 import os
 import sys
@@ -26,6 +27,9 @@ def _alias(here):
     _load("vistorch.compat.import_torch", os.path.join(os.path.dirname(here), "import_torch.py")).begin()
     hook = _load("vistorch.compat.advice", os.path.join(os.path.dirname(here), "advice.py"))
     hook.begin()
+    # Of this process alone, not of those that it starts.
+    if os.environ.pop("VISTORCH_DIAGNOSE", "") == "1":
+        importlib.import_module("vistorch.debug.diagnose.script").begin()
 
 
 def _next(here):

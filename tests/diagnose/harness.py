@@ -1,0 +1,116 @@
+"""Run a program under diagnosis, and judge what is said of it.
+
+Invariant: a program is run in a namespace of its own, on `vistorch` under the name `torch`, with its own seed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import sys
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import vistorch
+from vistorch.debug.diagnose import Diagnosis
+
+NEAR = 2  # lines
+
+
+@dataclass
+class Said:
+    """What was said of a program."""
+
+    name: str
+    findings: list = field(default_factory=list)
+    error: str = ""
+    failures: list = field(default_factory=list)
+    seconds: float = 0.0
+    plain: float = 0.0
+
+
+def modules() -> dict[str, Any]:
+    """The names under which programs import."""
+    found = {"torch": vistorch}
+    for path in (
+        "nn",
+        "nn.functional",
+        "optim",
+        "optim.lr_scheduler",
+        "utils",
+        "utils.data",
+        "distributions",
+    ):
+        __import__(f"vistorch.{path}")
+        found[f"torch.{path}"] = sys.modules[f"vistorch.{path}"]
+    return found
+
+
+@contextlib.contextmanager
+def imported():
+    """`import torch` gives vistorch, within."""
+    found = modules()
+    before = {
+        name: sys.modules.get(name)
+        for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]
+    }
+    for name in before:
+        del sys.modules[name]
+    sys.modules.update(found)
+    try:
+        yield
+    finally:
+        for name in found:
+            sys.modules.pop(name, None)
+        sys.modules.update({k: v for k, v in before.items() if v is not None})
+
+
+def run(name: str, text: str, watch: bool = True) -> Said:
+    """Run a program.
+
+    Args:
+        name: of it.
+        text: its lines.
+        watch: under diagnosis, or for its time alone.
+    """
+    file = f"<program {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space: dict[str, Any] = {"__name__": "__main__"}
+    said = Said(name)
+    out = io.StringIO()
+    with imported(), warnings.catch_warnings(), contextlib.redirect_stdout(out):
+        warnings.simplefilter("ignore")
+        code = compile(text, file, "exec")
+        diagnosis = Diagnosis() if watch else contextlib.nullcontext()
+        start = time.perf_counter()
+        try:
+            with diagnosis:
+                exec(code, space)
+        except Exception as error:
+            said.error = f"{type(error).__name__}: {error}"
+        said.seconds = time.perf_counter() - start
+        if watch:
+            said.findings = diagnosis.findings()
+            said.failures = list(diagnosis.failures)
+    return said
+
+
+def judge(said: Said, rules: tuple[str, ...], line: int | None) -> tuple[bool, bool]:
+    """Whether the cause is among the first three, and with its place.
+
+    Args:
+        said: what was said.
+        rules: that mean this cause.
+        line: the guilty one; None for any.
+    """
+    cause = place = False
+    for one in said.findings[:3]:
+        if one.rule not in rules:
+            continue
+        cause = True
+        here = one.place is not None and line is not None and abs(one.place.line - line) <= NEAR
+        place = place or here or (line is None and (one.place is not None or bool(one.layer)))
+    return cause, place

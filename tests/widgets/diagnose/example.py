@@ -1,0 +1,105 @@
+"""Records of diagnoses: three findings, an exception, nothing found, markup in names."""
+
+from vistorch.debug.diagnose.finding import BAD, DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding
+from vistorch.debug.diagnose.record import DiagnoseRecord
+from vistorch.debug.line_lookup import Line
+
+RULES = [("used twice", "gradients used twice", True), ("same batch", "batches that repeat", False)]
+
+
+def line(number, text, cell=5):
+    return Line("<ipython-input-5-example>", number, "<module>", text, cell)
+
+
+def record(findings, count=None, **more):
+    return DiagnoseRecord(
+        "cell [5]",
+        findings,
+        len(findings) if count is None else count,
+        RULES,
+        64,
+        64,
+        [2.3, float("nan")],
+        **more,
+    )
+
+
+def three():
+    return record(
+        [
+            Finding(
+                "cleared",
+                WRONG,
+                EXACT,
+                "Every gradient is cleared before opt.step() can use it.",
+                line(8, "opt.zero_grad()"),
+                "clears it",
+                [(line(7, "loss.backward()"), "makes it"), (line(9, "opt.step()"), "finds nothing")],
+                proof=[("steps", 64), ("steps that found cleared gradients", 64)],
+                confirm=("next(net.parameters()).grad", "None"),
+                cure=[(8, "-", "opt.zero_grad()"), (9, "+", "opt.zero_grad()")],
+                advice="Clear gradients before the backward pass.",
+            ),
+            Finding(
+                "soft twice",
+                WRONG,
+                LINEAGE,
+                "cross_entropy takes scores, and is given the result of softmax.",
+                line(3, "nn.Softmax(dim=1)", 4),
+                "softmax",
+                layer="net[3]",
+                proof=[("passes", 64)],
+                unless="bounded scores are wanted.",
+            ),
+            Finding(
+                "dead units",
+                DOUBTFUL,
+                MEASURED,
+                "94 % of the units of relu are 0 for every sample.",
+                None,
+                layer="net[1]",
+                proof=[("share", "94 %")],
+            ),
+        ],
+        5,
+    )
+
+
+def failed():
+    return record(
+        [
+            Finding(
+                "shapes",
+                BAD,
+                EXACT,
+                "net[1] takes 84 features, 16 arrive.",
+                line(6, "out = net(x)"),
+                "does not fit",
+            )
+        ]
+    )
+
+
+def evil():
+    name = "<img src=x onerror=alert(1)>"
+    return record(
+        [
+            Finding(
+                "not held",
+                WRONG,
+                EXACT,
+                f"{name} is in no optimizer.",
+                line(2, name),
+                name,
+                layer=name,
+                proof=[(name, name)],
+                confirm=(name, name),
+                unless=name,
+                advice=name,
+            )
+        ],
+        failures=[name],
+    )
+
+
+EXAMPLES = {"three": three, "failed": failed, "nothing": lambda: record([]), "evil": evil}

@@ -1,0 +1,613 @@
+"""What is kept of a run for the rules: passes, steps, calls, modes, losses, and what was made where.
+
+Everything is noted as it happens; a closer look, at the lineage of the loss and at values, is taken in the first
+turns of the loop and now and then later. Invariant: nothing of the user's is changed and no random number is drawn;
+what is noted costs a few microseconds an op.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from bisect import bisect_left
+from typing import Any
+
+import numpy as np
+
+from ...engine.base.events import OUTSIDE, _kind, _kinds, where
+from ...engine.core.graph import Leaf
+from ...engine.core.tensor import Tensor
+from ..layers import is_module, spoken
+from ..line_lookup import Line, cell_of, line_of
+from ..lineage import Call, Lineage, Value, ancestors
+from .course import Targets
+from .ledger import Ledger
+
+FIRST, EACH = 8, 8  # turns that are looked at closely: the first, then one of so many
+LOSSES = 100_000
+NORMS = (
+    "native_batch_norm",
+    "native_layer_norm",
+    "layer_norm",
+    "group_norm",
+    "native_group_norm",
+    "instance_norm",
+    "rms_norm",
+)
+LAYERS = frozenset(
+    "addmm mm bmm baddbmm matmul linear convolution addmv mv bilinear lstm_layer gru_layer rnn_layer embedding "
+    "gru_cell lstm_cell rnn_cell".split()
+)
+CONSTANT = ("zeros_", "ones_", "constant_", "eye_", "dirac_")
+
+
+class Pass:
+    """One backward pass.
+
+    Slots:
+        number, turn, place: which. root: the value it starts from. loss: its number, None where it is none.
+        leaves: the variables it reaches. looked: whether this turn is looked at closely. accumulates: into `.grad`.
+        calls: the outermost calls that its loss was computed from.
+    """
+
+    __slots__ = (
+        "accumulates",
+        "calls",
+        "leaves",
+        "looked",
+        "loss",
+        "number",
+        "order",
+        "place",
+        "root",
+        "turn",
+    )
+
+
+class Evidence(Lineage):
+    """Listens to a run, and hands what it notes to rules.
+
+    Args:
+        rules: they are called as things happen.
+        namespace: names that things have.
+    """
+
+    def __init__(self, rules: Any, namespace: dict[str, Any] | None = None) -> None:
+        super().__init__()
+        self.rules = [rule(self) for rule in rules]
+        self.on_pass = [r.at_pass for r in self.rules if hasattr(r, "at_pass")]
+        self.on_look = [r.at_look for r in self.rules if hasattr(r, "at_look")]
+        self.on_step = [r.at_step for r in self.rules if hasattr(r, "at_step")]
+        self.on_taken = [r.at_taken for r in self.rules if hasattr(r, "at_taken")]
+        self.on_drew = [r.at_drew for r in self.rules if hasattr(r, "at_drew")]
+        self.named = dict(namespace or {})
+        self.seen_code: set = set()
+        self.ledgers: dict[int, Ledger] = {}
+        self.origins: dict[
+            int, tuple[str, Any, Any, int]
+        ] = {}  # what was made, by id: (what, subject, place, order)
+        self.registered: dict[
+            int, tuple[Any, str, Any, int, Any]
+        ] = {}  # by parameter: module, name, place, order, it
+        self.begun: dict[
+            int, tuple[str, Any, Any, int]
+        ] = {}  # by parameter: initialised by, place, it, order
+        self.modes: list[tuple[str, Any, Any, int]] = []  # train or eval, the outermost module, place, pass
+        self.loaders: list[tuple[Any, Any]] = []  # iterations that began: loader, place
+        self.clips: list[
+            tuple[Any, bool, int]
+        ] = []  # place, whether a pass had come since the last step, step
+        self.schedulers: dict[int, tuple[Any, int, Any]] = {}  # by id: scheduler, steps, place
+        self.losses: list[tuple[int, float, Any]] = []  # pass, loss, code of its place
+        self.passes = self.steps = self.turn = 0
+        self.turns: list[int] = []  # for each turn that is over, the number of its newest node
+        self.newest = 0
+        self.stepped: dict[int, int] = {}  # optimizers in this turn
+        self.written: set[int] = set()  # their arrays, where something but an optimizer wrote them
+        self.in_step = False
+        self.older: list[
+            tuple[int, int, Any, Any]
+        ] = []  # ops that joined an older graph: (turn, age, place, shape)
+        self.reached: dict[int, list] = {}  # by leaf: [variable, passes]
+        self.used: dict[int, Any] = {}  # leaves that ops read, by id, in turns that were looked at
+        self.cleared_at: Any = None  # place of a clearing since the last pass
+        self.since_pass = False  # a pass came since the last step
+        self.drawn_calls: list[Call] = []
+        self.roots: dict[int, list] = {}  # outermost modules: [module, calls]
+        self.parts: dict[int, list] = {}  # modules that were called: [module, calls]
+        self.last: Pass | None = None
+        self.trained_modules: dict[int, Any] = {}  # outermost modules that passes came from
+        self.frozen_at: dict[int, Any] = {}  # by parameter: where requires_grad was set to False
+        self.writes: dict[
+            int, tuple[int, Any, Any]
+        ] = {}  # leaves written but by an optimizer: order, first place, it
+        self.arrays: dict[int, Any] = {}  # of the leaves that passes reached
+        self.leaves: dict[int, Any] = {}  # what optimizers hold and passes reach, by array
+        self.error: BaseException | None = None
+        self.targets = Targets()
+        self.first_input_place: Any = None
+        self.last_place: Any = None  # of the newest pass
+        self.diverged: Any = None  # what NotFinite leaves to the rule that looks at the course
+        self.any_norm = False
+        self.divided = False  # whether losses are divided, or scaled down, before their pass
+        self.activations: set[tuple[str, Any]] = set()
+        self.tables: set[int] = set()  # parameters that are looked up by rows
+        self.overwritten: tuple | None = None
+        self.wrote: dict[int, Any] = {}  # by version cell, in this turn: where its memory was written last
+        self.heads_of: Any = None  # what the newest loss compares: its key, heads
+
+    @property
+    def looked(self) -> bool:
+        """Whether this turn is looked at closely."""
+        return self.turn < FIRST or self.turn % EACH == 0
+
+    # ---- what happens ------------------------------------------------------------------------------------------
+    def _source(self, t: Any) -> Value:
+        v = super()._source(t)
+        leaf = self.leaves.get(id(t._data))
+        if (
+            leaf is not None and leaf._data is t._data
+        ):  # a view of it, or its values, may be what the op was given
+            v.tensor, v.needs = leaf, leaf._rg
+        node = t._node
+        if node is not None and self.turns and self.looked and getattr(node, "seq", 0) <= self.turns[-1]:
+            age = self.turn - bisect_left(self.turns, oldest(node))
+            if len(self.older) < 1000:
+                self.older.append((self.turn, age, where(), v.shape))
+        return v
+
+    def made(self, what: str, subject: Any, *details: Any) -> None:
+        """Something that lasts was made."""
+        place, order = _outside(subject if what != "parameter" else None) or where(2), self._next()
+        if what == "parameter":
+            self.registered[id(details[1])] = (subject, details[0], place, order, details[1])
+            return
+        self.origins[id(subject)] = (what, subject, place, order)
+        if what == "optimizer":
+            self._holds(Ledger(subject, place, order))
+
+    def phase(self, name: str, subject: Any, *details: Any) -> None:
+        """Follow modules, optimizers and what moves them."""
+        if name == "forward" or name == "forward_end":
+            if name == "forward":
+                part = self.parts.get(id(subject))
+                if part is None:
+                    self.parts[id(subject)] = [subject, 1]
+                else:
+                    part[1] += 1
+            super().phase(name, subject, *details)
+        elif name == "step":
+            self._step_begins(subject, where(2))
+        elif name == "step_end":
+            self._step_ends(subject)
+        elif name == "zero_grad":
+            self.cleared_at = where(2)
+            for ledger in self.ledgers.values():
+                if self.since_pass:
+                    ledger.zero_place = self.cleared_at
+        elif name in ("train", "eval"):
+            place = where(2)
+            if self.modes and self.modes[-1][2] == place and self.modes[-1][3] == self.passes:
+                self.modes.pop()  # its children come first
+            self.modes.append((name, subject, place, self.passes))
+            if len(self.modes) > 1000:
+                del self.modes[1:500]
+        elif name == "init":
+            self.begun[id(subject)] = (details[0], where(2), subject, self._next())
+        elif name == "loader":
+            self.loaders.append((subject, where(2)))
+            if len(self.loaders) > 10_000:
+                del self.loaders[:5000]
+        elif name == "scheduler":
+            _, count, _ = self.schedulers.get(id(subject), (subject, 0, None))
+            self.schedulers[id(subject)] = (subject, count + 1, where(2))
+        elif name == "clip":
+            if len(self.clips) < 10_000:
+                self.clips.append((where(2), self.since_pass, self.steps))
+
+    def call_begins(self, call: Call) -> None:
+        """An outermost module is called."""
+        root = self.roots.setdefault(id(call.module), [call.module, 0])
+        root[1] += 1
+        if root[1] == 1:
+            self.look_around()
+
+    def cut(self, kind: str, tensor: Any) -> None:
+        """A history ends."""
+        if kind == "requires_grad_(False)" and tensor is not None and tensor._node is None:
+            self.frozen_at[id(tensor)] = where(2)
+        super().cut(kind, tensor)
+
+    def saved(self, node: Any, entry: Any, error: Any) -> None:
+        """A saved value was overwritten."""
+        self.overwritten = (node, entry)
+
+    def newest_scalar(self) -> Value | None:
+        """The newest value of one element: the loss, most likely."""
+        return next(
+            (v for v in reversed(self.values) if v.data is not None and v.data.size == 1 and v.model is None),
+            None,
+        )
+
+    def drew(self, name: str, input: Any, training: bool, chance: float | None) -> None:
+        """A dropout or a norm ran."""
+        if chance == 0:
+            return
+        here = self.here
+        inner = here.stack[-1] if here.stack else None
+        entry = (name, inner, where(2), chance)
+        call = here.call
+        if call is not None:
+            (call.drew if training else call.kept).append(entry)
+        for rule in self.on_drew:
+            rule(entry, training, call)
+
+    def taken_out(self, kind: str, value: Value, place: Any) -> None:
+        """A number was taken out."""
+        for rule in self.on_taken:
+            rule(kind, value, place)
+
+    def write(self, tensor: Any, rule: Any) -> None:
+        """A memory was written."""
+        super().write(tensor, rule)
+        if self.in_step:
+            return
+        place = where(2)
+        if tensor._ver is not None:
+            self.wrote[id(tensor._ver)] = place
+        if tensor._node is None and (tensor._rg or tensor.__class__.__name__ == "Parameter"):
+            order = self._next()
+            self.writes[id(tensor)] = (order, place, tensor)
+        if id(tensor._data) in self.arrays:  # also by `.data`
+            self.written.add(id(tensor._data))
+
+    def backward(self, run: Any, outputs: tuple) -> None:
+        """A pass is about to start."""
+        place = where(2)
+        if self.setup is None:
+            self.begin_loop()
+            self.look_around()
+        p = Pass()
+        p.number, p.turn, p.place, p.order = self.passes, self.turn, place, run.order
+        self.newest = max(
+            (getattr(n, "seq", 0) for n in run.order[:3] if n.__class__ is not Leaf), default=self.newest
+        )
+        p.accumulates, p.looked = run.accumulate, self.looked
+        out = outputs[0]
+        p.root = self.of(out) if hasattr(out, "_data") else None
+        d = getattr(out, "_data", None)
+        p.loss = float(d) if d is not None and d.size == 1 and d.dtype.kind == "f" else None
+        p.leaves = [n.variable for n in run.order if n.__class__ is Leaf and n.variable is not None]
+        p.calls = [] if p.root is None else self.calls_of(p.root)
+        if p.accumulates:
+            self.passes += 1
+            self.since_pass = True
+            self.cleared_at = None
+            for call in p.calls:
+                call.trained = True
+                self.trained_modules[id(call.module)] = call.module
+            if p.loss is not None and len(self.losses) < LOSSES:
+                self.losses.append((p.number, p.loss, None if place is None else (place[0], place[1])))
+            known = {}
+            for ledger in self.ledgers.values():
+                known.update(ledger.held)
+            for v in p.leaves:
+                entry = self.reached.get(id(v))
+                if entry is None:
+                    entry = self.reached[id(v)] = [v, 0]
+                    self.arrays[id(v._data)] = v._data
+                    self.leaves[id(v._data)] = v
+                entry[1] += 1
+                held = known.get(id(v))
+                if held is not None:
+                    held.begins_pass(p.number)
+            self.last_place = place
+            if p.root is not None and p.root.op in ("div", "mul") and len(p.root.parents) < len(p.root.ins):
+                self.divided = True
+        self.last = p
+        for rule in self.on_pass:
+            rule(p)
+        if p.looked:
+            if p.root is not None:
+                self._note_used()
+            for rule in self.on_look:
+                rule(p)
+
+    def backward_end(self, run: Any, outputs: tuple) -> None:
+        """A pass is over."""
+        if self.last is not None:
+            self.last.order = ()
+
+    def _step_begins(self, optimizer: Any, place: Any) -> None:
+        self.in_step = True
+        ledger = self.ledgers.get(id(optimizer))
+        if ledger is None:
+            ledger = self._holds(Ledger(optimizer, None, -1))
+            for held in ledger.each:  # what came before is known by the passes
+                held.since = self.reached.get(id(held.tensor), (None, 0))[1]
+                if held.since and held.tensor._grad is not None:
+                    held.inside = {self.passes - 1}
+            self.look_around()
+        ledger.update(self._next())
+        ledger.step_place = place
+        ledger.rates.append(float(optimizer.param_groups[0]["lr"]))
+        looked = self.looked
+        for held in ledger.each:
+            held.begins_step(self.cleared_at is not None)
+            g = held.tensor._grad
+            if looked and g is not None and isinstance(g._data, np.ndarray):
+                held.norms.append((ledger.steps, _norm(g._data), _norm(held.tensor._data)))
+                held.before = held.tensor._data.copy() if held.first is not None else None
+        for rule in self.on_step:
+            rule(ledger)
+
+    def _step_ends(self, optimizer: Any) -> None:
+        self.in_step = False
+        ledger = self.ledgers.get(id(optimizer))
+        if ledger is None:
+            return
+        for held in ledger.each:
+            held.ends_step(ledger.steps)
+        ledger.steps += 1
+        self.steps += 1
+        self.since_pass = False
+        self.stepped[id(optimizer)] = self.stepped.get(id(optimizer), 0) + 1
+        active = {i for i, one in self.ledgers.items() if one.steps}
+        if active <= set(self.stepped) or max(self.stepped.values()) > 8:
+            self._turn_ends()
+
+    def _holds(self, ledger: Ledger) -> Ledger:
+        """Another optimizer is known: how its parameters were filled is no matter of their history."""
+        self.ledgers[id(ledger.optimizer)] = ledger
+        for held in ledger.each:
+            d = held.tensor._data
+            self.leaves[id(d)] = held.tensor
+            known = self.table.get(id(d))
+            if known is not None and known.tensor is not held.tensor:
+                del self.table[id(d)]
+        return ledger
+
+    def _turn_ends(self) -> None:
+        self.stepped, self.wrote = {}, {}
+        self.turn += 1
+        self.turns.append(max(self.newest, self.turns[-1] if self.turns else 0))
+        self.forget()
+        if self.last is not None:
+            self.last.root, self.last.calls = None, []
+
+    def is_embedding(self, p: Any) -> bool:
+        """Whether a parameter is looked up by rows.
+
+        Args:
+            p: which.
+        """
+        return id(p) in self.tables
+
+    def _note_used(self) -> None:
+        for v in self.values:
+            if v.op in NORMS:
+                self.any_norm = True
+            elif v.op in ("relu", "sigmoid", "tanh"):
+                self.activations.add((v.op, v.place))
+            elif v.op.startswith("embedding"):
+                self.tables.update(id(x.tensor) for x in v.parents if x.tensor is not None)
+            for parent in v.ins:
+                if parent.__class__ is Value and parent.op == "source" and parent.tensor is not None:
+                    self.used[id(parent.tensor)] = parent.tensor
+
+    # ---- names and places --------------------------------------------------------------------------------------
+    def look_around(self) -> None:
+        """Learn what the user's frames call their modules, optimizers and loaders."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            code = frame.f_code
+            kind = _kinds.get(code.co_filename)
+            if (
+                kind if kind is not None else _kind(code.co_filename)
+            ) == OUTSIDE and code not in self.seen_code:
+                self.seen_code.add(code)
+                for name, value in [*frame.f_globals.items(), *frame.f_locals.items()]:
+                    if not name.startswith("_") and _is_thing(value):
+                        self.named.setdefault(name, value)
+                        if (
+                            hasattr(value, "param_groups")
+                            and id(value) not in self.ledgers
+                            and not isinstance(value, type)
+                        ):
+                            self._holds(Ledger(value, None, -1))
+            frame = frame.f_back
+
+    def assigned(self, name: str) -> Line | None:
+        """The line that gives a name its value, in the files that ran; None where none does, or several.
+
+        Args:
+            name: a variable.
+        """
+        if not name.isidentifier():
+            return None
+        for file in {code.co_filename for code in self.seen_code}:
+            text = "".join(linecache.getlines(file))
+            try:
+                tree = ast.parse(text)
+            except SyntaxError:
+                continue
+            found = [
+                node.lineno
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Assign)
+                and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+            ]
+            if len(found) == 1:
+                line = linecache.getline(file, found[0]).strip()
+                return Line(file, found[0], "<module>", line, cell_of(file))
+        return None
+
+    def calls_of(self, value: Value, deep: int = 400) -> list[Call]:
+        """The outermost calls that a value was computed from, with those that fed them.
+
+        Args:
+            value: a loss.
+            deep: values that are looked at.
+        """
+        found: dict[int, Call] = {}
+        seen, waiting = {id(value)}, [value]
+        while waiting and deep:
+            v = waiting.pop()
+            deep -= 1
+            onward = v.ins
+            call = v.model
+            if call is not None:
+                if id(call) in found:
+                    continue
+                found[id(call)] = call
+                fed = call.inputs
+                known = None if fed is None else self.table.get(id(fed._data))
+                onward = () if known is None else (known,)
+            for parent in onward:
+                if parent.__class__ is Value and id(parent) not in seen:
+                    seen.add(id(parent))
+                    waiting.append(parent)
+        return list(found.values())
+
+    def name_of(self, parameter: Any) -> str:
+        """What a parameter is called, as a person writes it; "" where nobody calls it anything."""
+        best = ""
+        for name, value in self.named.items():
+            if value is parameter:
+                return name
+            if not is_module(value):
+                continue
+            for path, p in value.named_parameters():
+                if p is parameter:
+                    head, _, own = path.rpartition(".")
+                    text = f"{spoken(head, value, name) if head else name}.{own}"
+                    text = text if text.startswith(name) else f"{name}.{text}"
+                    if not best or len(text) < len(best):
+                        best = text
+        if not best and id(parameter) in self.registered:
+            module, own, *_ = self.registered[id(parameter)]
+            return f"{self.module_name(module) or type(module).__name__}.{own}"
+        return best
+
+    def module_name(self, module: Any) -> str:
+        """What a module is called."""
+        best = ""
+        for name, value in self.named.items():
+            if value is module:
+                return name
+            if not is_module(value):
+                continue
+            for path, m in value.named_modules():
+                if m is module and path:
+                    text = spoken(path, value, name)
+                    text = text if text.startswith(name) else f"{name}.{text}"
+                    if not best or len(text) < len(best):
+                        best = text
+        return best
+
+    def variable(self, thing: Any) -> str:
+        """The name of an optimizer or another thing, "" if it has none."""
+        return next((name for name, value in self.named.items() if value is thing), "")
+
+    def is_random(self, p: Any) -> bool:
+        """Whether a parameter still has values as a layer draws them: initialised in this run, or as if."""
+        d = p._data
+        if not isinstance(d, np.ndarray) or d.ndim < 2 or d.size < 16 or id(d) in self.written:
+            return False
+        begun = self.begun.get(id(p))
+        if begun is not None:
+            later = self.writes.get(id(p))
+            return begun[0] not in CONSTANT and not (later is not None and later[0] > begun[3])
+        bound = float(np.abs(d).max())
+        if bound == 0 or id(p) in self.writes:
+            return False
+        scale = bound * np.sqrt(d[0].size)
+        return bool(0.85 < scale <= 1.0001 and 0.85 < float(d.std()) * np.sqrt(3) / bound < 1.15)
+
+    def blamed(self, v: Value) -> Any:
+        """The line for a value: where its layer was made, if the layer is a ready one and that was seen; else its own.
+
+        Args:
+            v: which.
+        """
+        module = v.module
+        if module is not None and type(module).__module__.startswith("vistorch."):
+            made = self.origins.get(id(module))
+            if made is not None and made[2] is not None:
+                return made[2]
+        return v.place
+
+    def fed(self, p: Pass) -> list[Value]:
+        """What the first layers of a pass were given: values without a gradient that meet a parameter.
+
+        Args:
+            p: which.
+        """
+        found, left = {}, 3000
+        if p.root is None:
+            return []
+        for v in ancestors(p.root):
+            left -= 1
+            if not left:
+                break
+            if v.op in LAYERS and any(x.needs for x in v.parents):
+                for x in v.parents:
+                    if not x.needs and x.data is not None and x.shape:
+                        found[id(x)] = x
+        return list(found.values())
+
+    def line(self, place: Any) -> Line | None:
+        """The line of a place."""
+        return line_of(place)
+
+
+def _is_thing(value: Any) -> bool:
+    """Whether a value is a module, an optimizer, or a tensor that learns."""
+    if isinstance(value, type):
+        return False
+    return (
+        is_module(value)
+        or hasattr(value, "param_groups")
+        or (isinstance(value, Tensor) and value._rg and value._node is None)
+    )
+
+
+def _outside(subject: Any) -> Any:
+    """The user's place that made something, past the `__init__` of its own class and of those that hold it."""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        kind = _kinds.get(code.co_filename)
+        if (kind if kind is not None else _kind(code.co_filename)) == OUTSIDE:
+            names = code.co_varnames
+            own = frame.f_locals.get(names[0]) if code.co_argcount and code.co_name == "__init__" else None
+            if own is None or own is not subject:
+                return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def _norm(d: Any) -> float:
+    return float(np.sqrt(np.vdot(d, d).real))
+
+
+def oldest(node: Any, most: int = 200) -> int:
+    """The number of the oldest node, leaves apart, that a node leads to.
+
+    Args:
+        node: where to begin.
+        most: nodes that are looked at.
+    """
+    seen, waiting, found = {id(node)}, [node], getattr(node, "seq", 0)
+    while waiting and most:
+        n = waiting.pop(0)
+        most -= 1
+        for e in n.edges:
+            e = getattr(e, "node", e) if e is not None and e.__class__.__name__ == "Out" else e
+            if e is None or e.__class__ is Leaf or id(e) in seen:
+                continue
+            seen.add(id(e))
+            found = min(found, e.seq)
+            waiting.append(e)
+    return int(found)

@@ -1,0 +1,221 @@
+"""An exception as a finding: what did not fit, with the line and what led to it.
+
+Invariant: nothing is run again; where nothing is known beyond the exception's own words, those are the sentence.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import Any
+
+import numpy as np
+
+from ...engine.base.events import OUTSIDE, _kind
+from ..line_lookup import Line, cell_of
+from ..lines import overwritten
+from ..shapes import explain
+from .finding import BAD, EXACT, LINEAGE, Finding
+from .rules.reach import CUTS, STEPWISE, WRITTEN
+
+
+def of_exception(error: BaseException, ev: Any) -> Finding | None:
+    """The finding that an exception is; None for those that are no matter of tensors.
+
+    Args:
+        error: what was raised.
+        ev: the evidence of the run.
+    """
+    line = innermost(error)
+    text = str(error)
+    if ev.overwritten is not None and "modified by an inplace operation" in text:
+        return _in_place(ev, line)
+    if "does not require grad and does not have a grad_fn" in text:
+        return _no_grad(ev, line)
+    if "second time" in text and "backward" in text:
+        return Finding(
+            "second pass",
+            BAD,
+            EXACT,
+            "This pass goes through a graph that an earlier pass has freed.",
+            line,
+            "second pass",
+            related=_related(ev, ev.older[-1][2] if ev.older else None, "joins the old graph"),
+            advice="Detach what goes from one step to the next, or call backward() once on the sum.",
+            weight=20.0,
+        )
+    found = re.search(
+        r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds|index out of range", text
+    )
+    if found is not None and isinstance(error, (IndexError, RuntimeError)):
+        return _out_of_range(error, line)
+    if "Expected more than 1 value per channel when training" in text:
+        return Finding(
+            "one sample",
+            BAD,
+            EXACT,
+            "A batch norm in training mode is given a single value per channel: a batch of one.",
+            line,
+            "one sample",
+            advice="Drop the last batch (drop_last=True), or call eval().",
+            weight=20.0,
+        )
+    shapes = explain(error)
+    if shapes is not None:
+        return Finding(
+            "shapes",
+            BAD,
+            EXACT,
+            shapes.sentence,
+            line,
+            "does not fit",
+            layer=shapes.module,
+            proof=[(one.name, one.text + (f", {one.note}" if one.note else "")) for one in shapes.operands],
+            confirm=("the shapes on that line", " and ".join(one.text for one in shapes.operands)),
+            weight=20.0,
+        )
+    if line is None:
+        return None
+    first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
+    return Finding(
+        "exception", BAD, EXACT, f"{type(error).__name__}: {first[:160]}", line, "raises", weight=20.0
+    )
+
+
+def innermost(error: BaseException) -> Line | None:
+    """The user's own line that an exception came from."""
+    found = None
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if _kind(code.co_filename) == OUTSIDE and not code.co_filename.startswith("<frozen"):
+            import linecache
+
+            text = linecache.getline(code.co_filename, number).strip()
+            found = Line(code.co_filename, number, code.co_name, text, cell_of(code.co_filename))
+    return found
+
+
+def _related(ev: Any, place: Any, label: str) -> list[tuple[Line, str]]:
+    line = ev.line(place)
+    return [] if line is None else [(line, label)]
+
+
+def _in_place(ev: Any, line: Line | None) -> Finding:
+    node, entry = ev.overwritten
+    lines = overwritten(node, entry)
+    saved, written = lines.saved, lines.written
+    for part in entry if isinstance(entry, tuple) else ():
+        cell = getattr(part, "_ver", part)
+        written = written or ev.line(ev.wrote.get(id(cell)))
+        d = getattr(part, "_data", part)
+        known = ev.table.get(id(d))
+        if saved is None and known is not None and known.data is d:
+            saved = ev.line(known.place)
+    written = written or line
+    return Finding(
+        "in place",
+        BAD,
+        EXACT,
+        "This line overwrites what the backward pass still needs.",
+        written,
+        "overwrites",
+        related=[
+            (at, label) for at, label in ((saved, "computed here"), (line, "backward")) if at is not None
+        ],
+        confirm=("the same without the in-place form", "no exception"),
+        advice="Write it out of place: x = x + 1 in the place of x += 1.",
+        weight=20.0,
+    )
+
+
+def _no_grad(ev: Any, line: Line | None) -> Finding:
+    from ..lineage import ancestors
+
+    place, word = None, ""
+    root = ev.newest_scalar()
+    if root is not None:
+        for v in ancestors(root):
+            if v.op in CUTS and v.ins:
+                place, word = (v.consts[1] if len(v.consts) == 2 else v.place), WRITTEN.get(v.op, v.op)
+            elif v.op.removesuffix("_at") in STEPWISE and any(a.needs for a in v.parents):
+                place, word = v.place, v.op.removesuffix("_at")
+            elif not v.grad and v.op != "source" and any(a.needs for a in v.parents):
+                place, word = v.place, "no_grad()"
+            if place is not None:
+                break
+    text = (
+        f"The loss has no history: {word} ends it."
+        if word
+        else "The loss has no history: nothing it was computed from needs a gradient."
+    )
+    at = ev.line(place)
+    return Finding(
+        "no gradient",
+        BAD,
+        LINEAGE,
+        text,
+        at or line,
+        "history ends" if at else "starts the pass",
+        related=[(line, "backward")] if at is not None and line is not None else [],
+        confirm=("loss.requires_grad", "False"),
+        advice=f"Compute the loss without {word}." if word else "",
+        weight=20.0,
+    )
+
+
+def _out_of_range(error: BaseException, line: Line | None) -> Finding:
+    """Which sample has a label that is no class."""
+    proof: list = []
+    text = str(error).splitlines()[0]
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        scores: Any = frame.f_locals.get("input")
+        target: Any = frame.f_locals.get("target")
+        if (
+            hasattr(scores, "_data")
+            and hasattr(target, "_data")
+            and len(scores.shape) >= 2
+            and target._data.dtype.kind in "iu"
+        ):
+            classes, labels = scores.shape[1], np.asarray(target._data).reshape(-1)
+            bad = np.flatnonzero(((labels < 0) & (labels != -100)) | (labels >= classes))
+            if len(bad):
+                text = (
+                    f"Label {int(labels[bad[0]])} is no class: there are {classes}, from 0 to {classes - 1}."
+                )
+                proof = [
+                    ("first such sample of the batch", int(bad[0])),
+                    ("such samples", f"{len(bad)} of {len(labels)}"),
+                    ("labels", f"{int(labels.min())} to {int(labels.max())}"),
+                    ("classes", classes),
+                ]
+                break
+        index: Any = frame.f_locals.get("input")
+        weight: Any = frame.f_locals.get("weight")
+        if (
+            hasattr(index, "_data")
+            and hasattr(weight, "_data")
+            and index._data.dtype.kind in "iu"
+            and len(weight.shape) == 2
+        ):
+            rows, numbers = weight.shape[0], np.asarray(index._data).reshape(-1)
+            bad = np.flatnonzero((numbers < 0) | (numbers >= rows))
+            if len(bad):
+                text = f"Index {int(numbers[bad[0]])} is no row of the embedding: it has {rows}, from 0 to {rows - 1}."
+                proof = [
+                    ("first such place", int(bad[0])),
+                    ("such places", f"{len(bad)} of {len(numbers)}"),
+                    ("rows", rows),
+                ]
+                break
+    return Finding(
+        "out of range",
+        BAD,
+        EXACT,
+        text,
+        line,
+        "takes classes",
+        proof=proof,
+        confirm=("y.min(), y.max()", "beyond the classes"),
+        advice="Count classes from 0, and give the last layer one score for each.",
+        weight=20.0,
+    )

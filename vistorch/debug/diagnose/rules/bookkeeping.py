@@ -1,0 +1,332 @@
+"""Gradients and optimizers: what is cleared, used, used again, or never used.
+
+Invariant: all of it is counted; no threshold decides but that once is no habit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..finding import DOUBTFUL, EXACT, WRONG, Finding, number
+from ..ledger import Ledger
+from .base import Rule
+
+HABIT = 2  # steps in which a thing must have happened
+
+
+def names(texts: list[str], most: int = 3) -> str:
+    """A few names, and how many more there are."""
+    texts = [t for t in texts if t]
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+class UsedTwice(Rule):
+    """A step uses a gradient that an earlier step of the same optimizer has used already.
+
+    Meaning: `.grad` is the sum of all passes since it was cleared; a step should use each pass once.
+    Fires: when two steps or more found in a `.grad` a pass that the step before had used, and nobody had scaled or
+    replaced that gradient in between.
+    Wrong if: the sum is wanted, as a momentum by hand; then the gradient is scaled between steps, which is seen.
+    Healthy programs tried: accumulation over several passes with one clearing, a discriminator that gets gradients
+    from the generator's pass, clipping, decaying gradients by hand, two optimizers that take turns, LBFGS's
+    closures.
+    """
+
+    name, title, certainty, severity, cheap = "used twice", "gradients used twice", EXACT, WRONG, True
+
+    def findings(self) -> Iterator[Finding]:
+        """Say of which optimizer."""
+        for ledger in self.ev.ledgers.values():
+            guilty = [h for h in ledger.each if h.twice >= HABIT and h.twice >= 0.1 * ledger.steps]
+            if not guilty or ledger.optimizer.__class__.__name__ == "LBFGS":
+                continue
+            most = max(h.twice for h in guilty)
+            optimizer = self.ev.variable(ledger.optimizer) or "the optimizer"
+            whole = len(guilty) == len(ledger.each)
+            what = (
+                "Gradients are"
+                if whole
+                else f"The gradient of {names([self.ev.name_of(h.tensor) for h in guilty], 1)} is"
+            )
+            last = self.ev.last
+            yield self.found(
+                f"{what} never cleared: {optimizer}.step() uses those of earlier steps again."
+                if ledger.zero_place is None
+                else f"{what} used again: {optimizer}.step() comes {most:,} times without a clearing before it.",
+                ledger.step_place,
+                "uses old ones again",
+                related=self.lines(
+                    (None if last is None else last.place, "adds to them"), (ledger.zero_place, "clears")
+                ),
+                proof=[
+                    ("steps", ledger.steps),
+                    ("steps that used a gradient again", most),
+                    ("parameters", f"{len(guilty)} of {len(ledger.each)}"),
+                ],
+                confirm=(
+                    f"{optimizer}.param_groups[0]['params'][0].grad",
+                    "a gradient that grows from step to step",
+                ),
+                unless="sums over steps are wanted: then scale them, as in p.grad.mul_(0.9).",
+                advice=f"Call {optimizer}.zero_grad() once for each step, before the backward pass.",
+                weight=5.0,
+                explains=("diverges", "learns nothing"),
+            )
+
+
+class Cleared(Rule):
+    """Gradients are cleared after the pass that made them and before any step that could use them.
+
+    Meaning: a step between two clearings should find the gradients of a pass.
+    Fires: when at least two steps, and eight of ten, found the gradient of every parameter that a pass had reached
+    empty or all zero, with a clearing in between.
+    Wrong if: a step is skipped on purpose; then there is no step, and nothing is counted.
+    Healthy programs tried: a generator's pass that leaves gradients in the discriminator, which are cleared before
+    its own pass; skipped steps; `set_to_none=False`.
+    """
+
+    name, title, certainty, severity, cheap = "cleared", "gradients cleared early", EXACT, WRONG, True
+
+    def findings(self) -> Iterator[Finding]:
+        """Say of which optimizer."""
+        for ledger in self.ev.ledgers.values():
+            most = max((h.cleared for h in ledger.each), default=0)
+            if most < HABIT or most < 0.8 * ledger.steps:
+                continue
+            if any(h.fresh > 0.2 * ledger.steps for h in ledger.each if h.passes):
+                continue
+            optimizer = self.ev.variable(ledger.optimizer) or "the optimizer"
+            last = self.ev.last
+            yield self.found(
+                f"Every gradient is cleared before {optimizer}.step() can use it.",
+                ledger.zero_place or ledger.step_place,
+                "clears it",
+                related=self.lines(
+                    (None if last is None else last.place, "makes it"), (ledger.step_place, "finds nothing")
+                ),
+                proof=[("steps", ledger.steps), ("steps that found cleared gradients", most)],
+                confirm=("print(next(iter(model.parameters())).grad)", "None or 0, right before the step"),
+                unless="",
+                advice="Clear gradients before the backward pass, or after the step.",
+                weight=9.0,
+                explains=("learns nothing", "not reached", "too small"),
+            )
+
+
+class NeverSteps(Rule):
+    """Passes come and go, and an optimizer that holds what they reach makes no step.
+
+    Meaning: each optimizer should step as often as its loss is computed, or once for several.
+    Fires: when four passes or more reached its parameters, it made no step, and nothing else wrote them.
+    Wrong if: gradients are what is wanted, with an optimizer that is for later.
+    Healthy programs tried: updates by hand in `no_grad`, accumulation over fewer passes than the run has, saliency
+    maps.
+    """
+
+    name, title, certainty, severity, cheap = "never steps", "optimizers without a step", EXACT, WRONG, True
+
+    def findings(self) -> Iterator[Finding]:
+        """Say of which optimizer."""
+        ev = self.ev
+        stepped = {i for one in ev.ledgers.values() if one.steps for i in one.held}
+        for ledger in ev.ledgers.values():
+            if ledger.steps:
+                continue
+            reached = [h for h in ledger.each if id(h.tensor) in ev.reached]
+            most = max((ev.reached[id(h.tensor)][1] for h in reached), default=0)
+            if most < 4 or any(id(h.tensor._data) in ev.written or id(h.tensor) in stepped for h in reached):
+                continue
+            optimizer = ev.variable(ledger.optimizer) or "The optimizer"
+            yield self.found(
+                f"{optimizer} never steps: {most} backward passes reached its parameters.",
+                None if ev.last is None else ev.last.place,
+                "no step follows",
+                related=self.lines((ledger.place, "made here")),
+                proof=[("passes", most), ("steps", 0)],
+                confirm=("model.weight before and after the loop", "the same values"),
+                unless="only gradients are wanted.",
+                advice=f"Call {optimizer}.step() after the backward pass.",
+                weight=9.0,
+                explains=("learns nothing",),
+            )
+
+
+class RateZero(Rule):
+    """An optimizer steps with a learning rate of 0, or one that a scheduler has shrunk to nothing.
+
+    Meaning: the learning rate is what a gradient is multiplied by.
+    Fires: when it is 0 in more than half of at least four steps; or when a scheduler that counts epochs (StepLR,
+    MultiStepLR, ExponentialLR) was stepped with every batch and brought it below a hundredth within the run.
+    Wrong if: the first steps warm up from 0, which are less than half; or the scheduler's numbers are meant in steps.
+    Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step, StepLR by epoch, frozen groups.
+    """
+
+    name, title, certainty, severity, cheap = "rate", "learning rates and schedulers", EXACT, WRONG, True
+
+    def findings(self) -> Iterator[Finding]:
+        """Say of which optimizer."""
+        for ledger in self.ev.ledgers.values():
+            rates = ledger.rates
+            if len(rates) < 4:
+                continue
+            optimizer = self.ev.variable(ledger.optimizer) or "The optimizer"
+            scheduler = next(
+                (
+                    s
+                    for s in self.ev.schedulers.values()
+                    if getattr(s[0], "optimizer", None) is ledger.optimizer
+                ),
+                None,
+            )
+            none = sum(r == 0 for r in rates)
+            every = all(g["lr"] == 0 for g in ledger.optimizer.param_groups) or none > 0.8 * len(rates)
+            if none > 0.5 * len(rates) and every:
+                made = None if scheduler is None else self.ev.origins.get(id(scheduler[0]))
+                place = ledger.place or ledger.step_place
+                if made is not None:
+                    place = made[2]
+                yield self.found(
+                    f"{optimizer} steps with a learning rate of 0 in {none} of {len(rates)} steps.",
+                    place,
+                    "rate 0",
+                    related=self.lines((ledger.step_place, "changes nothing")),
+                    proof=[("steps with rate 0", none), ("steps", len(rates))],
+                    confirm=(f"{optimizer}.param_groups[0]['lr']", "0.0"),
+                    advice="Give it a learning rate above 0.",
+                    weight=8.0,
+                    explains=("learns nothing", "too small"),
+                )
+            elif scheduler is not None:
+                yield from self._by_batch(ledger, optimizer, scheduler, rates)
+
+    def _by_batch(self, ledger: Ledger, optimizer: str, scheduler: tuple, rates: list) -> Iterator[Finding]:
+        one, count, place = scheduler
+        kind = type(one).__name__
+        if (
+            kind not in ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR")
+            or count < 8
+            or count < 0.9 * ledger.steps
+        ):
+            return
+        if kind == "CosineAnnealingLR":
+            period = getattr(one, "T_max", 0)
+            epochs = len(self.ev.loaders)
+            if count < 3 * period or not 0 < epochs <= 2 * period + 1:
+                return
+            say = (
+                f"{kind} is stepped with every batch: its T_max of {period} is over {count // period} times."
+            )
+        else:
+            least = min(rates)
+            if not 0 < least < 0.01 * max(rates) and least != 0:
+                return
+            at = next(i for i, r in enumerate(rates) if r < 0.01 * max(rates))
+            if at > 0.8 * len(rates) and least > 1e-4 * max(rates):
+                return
+            say = (
+                f"{kind} is stepped with every batch: the learning rate fell from {number(rates[0])} to "
+                f"{number(least)}."
+            )
+        made = self.ev.origins.get(id(one))
+        yield self.found(
+            say,
+            place,
+            "with every batch",
+            related=self.lines(
+                (None if made is None else made[2], "made here"), (ledger.step_place, "steps")
+            ),
+            proof=[
+                ("steps of the optimizer", ledger.steps),
+                ("steps of the scheduler", count),
+                ("learning rate, first and last", f"{number(rates[0])}, {number(rates[-1])}"),
+            ],
+            confirm=(f"{optimizer}.param_groups[0]['lr']", number(rates[-1])),
+            unless="its numbers are meant in batches.",
+            advice="Step it once for each epoch, or give its numbers in batches.",
+            weight=6.0,
+            explains=("learns nothing", "too small"),
+        )
+
+
+class ClippedNothing(Rule):
+    """Gradients are clipped where there are none to be used: before the backward pass, or after the step.
+
+    Meaning: clipping changes the gradients that are there; it must come between pass and step.
+    Fires: when at least two calls, and all, came with no pass since the step before.
+    Wrong if: the gradients come from elsewhere, set by hand.
+    Healthy programs tried: clipping between pass and step, with accumulation, of values and of norms, with two
+    optimizers.
+    """
+
+    name, title, certainty, severity, cheap = (
+        "clipped nothing",
+        "clipping that comes too early or late",
+        EXACT,
+        WRONG,
+        True,
+    )
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        clips = self.ev.clips
+        if len(clips) < HABIT or any(after for _, after, _ in clips) or self.ev.steps < HABIT:
+            return
+        step = next((one.step_place for one in self.ev.ledgers.values() if one.steps), None)
+        yield self.found(
+            "Gradients are clipped where no pass has come since the step: it changes nothing.",
+            clips[-1][0],
+            "clips nothing",
+            related=self.lines(
+                (None if self.ev.last is None else self.ev.last.place, "makes gradients"), (step, "uses them")
+            ),
+            proof=[("calls", len(clips)), ("between a pass and a step", 0)],
+            confirm=("the gradient's norm before and after that line", "the same number, or none"),
+            unless="the gradients are set by hand.",
+            advice="Move it between loss.backward() and the step.",
+            weight=4.0,
+        )
+
+
+class JoinsOlder(Rule):
+    """An op joins a graph that is many steps old, and so keeps every graph since alive.
+
+    Meaning: a tensor with history holds the graph that made it; a sum over steps holds the graphs of all steps.
+    Fires: when one line joined, in three turns, a graph whose oldest node is at least four turns old, and older
+    each time.
+    Wrong if: the loss is meant to reach back over all those steps.
+    Healthy programs tried: truncated backpropagation through time with `detach`, sums of `loss.item()`, losses that
+    are summed within a step, unrolled optimization over a fixed number of steps.
+    """
+
+    name, title, certainty, severity, cheap = "joins older", "graphs that grow over steps", EXACT, WRONG, True
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        by: dict[Any, list[tuple[int, int]]] = {}
+        shapes: dict[Any, Any] = {}
+        for turn, age, place, shape in self.ev.older:
+            by.setdefault(place, []).append((turn, age))
+            shapes[place] = shape
+        for place, seen in by.items():
+            by_turn: dict[int, int] = {}
+            for turn, age in seen:
+                by_turn[turn] = max(age, by_turn.get(turn, 0))
+            ages = list(by_turn.values())
+            if place is None or len(ages) < 3 or max(ages) < 4 or ages[-1] <= ages[0]:
+                continue
+            yield self.found(
+                f"This line joins a graph that is {ages[-1]} steps old: the graphs of all steps since stay in memory.",
+                place,
+                "joins an old graph",
+                severity=DOUBTFUL if not shapes[place] else WRONG,
+                proof=[("age of the oldest node, in steps", f"{ages[0]}, ..., {ages[-1]}")],
+                confirm=("the sum's .grad_fn", "a node, where a number was meant"),
+                unless="the loss is meant to reach back that far.",
+                advice="Take the number: loss.item(), or .detach() of a state.",
+                weight=3.0,
+            )
+
+
+RULES = (UsedTwice, Cleared, NeverSteps, RateZero, ClippedNothing, JoinsOlder)

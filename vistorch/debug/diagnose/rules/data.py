@@ -1,0 +1,398 @@
+"""The data: its order, its labels, and whether inputs and targets belong together.
+
+Invariant: only batches of turns that were looked at; what is kept of them is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...lineage import Value
+from ..course import Course, entropy
+from ..finding import DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding, number
+from ..heads import array
+from .base import Rule
+from .meaning import Heads
+
+PICKS = ("index", "index_select", "gather", "getitem", "take", "advanced_index")
+
+
+class Collects(Heads):
+    """Hands what the loss asks for to those that need it; it says nothing itself.
+
+    Meaning: the targets of the turns that were looked at. Fires: never. Wrong if: never.
+    Healthy programs tried: none, as nothing is said.
+    """
+
+    name, title, certainty, severity = "collects", "", EXACT, WRONG
+
+    def at_look(self, p: Any) -> None:
+        """Take in the heads of a loss."""
+        super().at_look(p)
+        if self.ev.heads_of is not None and p.root is not None and p.accumulates:
+            self.ev.targets.add(self.ev.heads_of[1], p)
+
+
+class SortedLabels(Rule):
+    """Batches hold few classes at a time, though the data has many: it is sorted.
+
+    Meaning: the mix of classes in a batch should be that of the epoch, up to chance.
+    Fires: when in at least five batches of eight samples or more the mean entropy of the labels is below six tenths
+    of what batches drawn from all labels that were seen have, and below the lowest of a hundred such draws.
+    Wrong if: the order is meant, as in lessons that grow harder.
+    Healthy programs tried: shuffled loaders, small batches, many classes, one class, balanced samplers.
+    """
+
+    name, title, certainty, severity = "sorted", "order of the labels", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Compare with shuffled batches."""
+        batches = [b for b in self.ev.targets.classes if len(b) >= 8]
+        binary = [
+            b.round().astype(np.int64)
+            for b in self.ev.targets.binary
+            if len(b) >= 8 and set(np.unique(b)) <= {0, 1}
+        ]
+        batches = batches or binary
+        if len(batches) < 5 or not Course(self.ev).alone:
+            return
+        size = min(map(len, batches))
+        every = np.concatenate(batches)
+        if len(np.unique(every)) < 2:
+            return
+        seen = float(np.mean([entropy(b[:size]) for b in batches]))
+        draw = np.random.default_rng(0)  # of our own: the program's generators are not touched
+        means = [
+            np.mean([entropy(draw.choice(every, size, replace=False)) for _ in batches[:32]])
+            for _ in range(100)
+        ]
+        if seen >= min(means) or seen > 0.6 * float(np.mean(means)):
+            return
+        loader = self.ev.loaders[-1] if self.ev.loaders else None
+        made = None if loader is None else self.ev.origins.get(id(loader[0]))
+        source = self.ev.first_input_place
+        yield self.found(
+            f"Batches are sorted by class: {seen:.2f} nats of labels in a batch, {np.mean(means):.2f} if shuffled.",
+            made[2] if made is not None else loader[1] if loader is not None else source,
+            "keeps the order",
+            related=self.lines((loader[1], "goes through it"))
+            if made is not None and loader is not None
+            else [],
+            proof=[
+                ("entropy of labels in a batch", f"{seen:.2f}"),
+                ("in shuffled batches", f"{min(means):.2f} to {max(means):.2f}"),
+                ("in all that was seen", f"{entropy(every):.2f}"),
+                ("batches", len(batches)),
+            ],
+            confirm=("[y.unique() for _, y in loader]", "few classes in each"),
+            unless="the order is meant.",
+            advice="Shuffle: DataLoader(..., shuffle=True), or draw indices with randperm.",
+            weight=4.0,
+            explains=("learns nothing", "course", "one class", "diverges"),
+        )
+
+
+class SameBatch(Rule):
+    """Each step begins the loader anew and takes its first batch: the rest of the data is never seen.
+
+    Meaning: a loader that does not shuffle begins with the same batch each time.
+    Fires: when iterations begin with nearly every step, the loader has several batches, and what the model was
+    given was the same, number by number, in four looks or more.
+    Wrong if: one batch is to be learned by heart, as a test; then it is taken once, before the loop.
+    Healthy programs tried: training on all data at once, one batch on purpose, endless loaders, shuffled ones.
+    """
+
+    name, title, certainty, severity = "same batch", "batches that repeat", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.prints: list[int] = []
+
+    def at_look(self, p: Any) -> None:
+        """Take a print of what the model was given."""
+        for given in self.ev.fed(p)[-1:]:
+            d = array(given)
+            if self.ev.first_input_place is None:
+                self.ev.first_input_place = given.place or (p.calls[-1].place if p.calls else None)
+            if isinstance(d, np.ndarray) and len(self.prints) < 1000:
+                self.prints.append(
+                    hash((d.shape, d[:: max(1, len(d) // 8)].tobytes()[:4096])) if d.ndim else 0
+                )
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        ev = self.ev
+        if len(self.prints) < 4 or len(set(self.prints)) > 1 or len(ev.loaders) < 0.8 * max(4, ev.steps):
+            return
+        loader, place = ev.loaders[-1]
+        try:
+            many = len(loader)
+        except TypeError:
+            many = 2
+        if many < 2:
+            return
+        yield self.found(
+            f"Every step takes the same batch: the loader is begun anew {len(ev.loaders):,} times.",
+            place,
+            "begins anew",
+            proof=[
+                ("iterations begun", len(ev.loaders)),
+                ("steps", ev.steps),
+                ("batches in the loader", many),
+                ("different batches seen", 1),
+            ],
+            confirm=("next(iter(loader))[0].sum(), twice", "the same number"),
+            unless="one batch is to be learned by heart.",
+            advice="Write for x, y in loader: around the step.",
+            weight=6.0,
+        )
+
+
+class Apart(Rule):
+    """Inputs and targets of a batch are picked by different indices: they do not belong together.
+
+    Meaning: the target of a sample is the one with its index.
+    Fires: when in three looks what the model was given and what the loss asked for were each picked once, by indices
+    that differ, out of tensors with as many rows; or when one of the two was reordered by a permutation before the
+    loop and the other was not.
+    Wrong if: pairs are mixed on purpose, as in mixing of samples, where both are then used twice.
+    Healthy programs tried: one permutation for both, shuffled loaders, mixup, negative samples.
+    """
+
+    name, title, certainty, severity = "apart", "inputs and targets that differ in order", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Compare the indices."""
+        cached = self.ev.heads_of
+        if p.root is None or cached is None or cached[0] != (id(p.root), p.number) or len(cached[1]) != 1:
+            return
+        target, fed = cached[1][0].target, self.ev.fed(p)
+        if target is None or len(fed) != 1:
+            return
+        given = fed[0]
+        a, b = self._picks(given), self._picks(target)
+        if a is None or b is None:
+            return
+        if len(a) == len(b) == 1 and a[0][1] is not None and b[0][1] is not None and a[0][2] == b[0][2]:
+            if a[0][1].shape == b[0][1].shape and not np.array_equal(a[0][1], b[0][1]):
+                self.times.setdefault((b[0][0], "index"), [0, a[0][0]])[0] += 1
+        permuted = [
+            [x for x in one if x[1] is not None and len(x[1]) == x[2] and _permutes(x[1])] for one in (a, b)
+        ]
+        if len(permuted[0]) != len(permuted[1]) and len(permuted[0]) + len(permuted[1]) == 1:
+            one = (permuted[0] or permuted[1])[0]
+            self.times.setdefault((one[0], "order"), [0, None])[0] += 1
+
+    @staticmethod
+    def _picks(v: Value) -> list[tuple[Any, Any, int]] | None:
+        """The picks of rows behind a value: (place, indices, rows there were); None where it is no plain one."""
+        found, left = [], 24
+        while left and v.ins:
+            left -= 1
+            parents = v.parents
+            if v.op.startswith("index") or v.op in PICKS:
+                index = indices(v)
+                if index is None or not parents or not parents[0].shape:
+                    return None
+                found.append((v.place, index, parents[0].shape[0]))
+            elif len(parents) > 1 and sum(x.op == "source" for x in parents) < len(parents) - 1:
+                return found  # it is computed from here on
+            if not parents:
+                break
+            v = parents[0]
+        return found
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for (place, kind), (times, other) in self.times.items():
+            if times < 3:
+                continue
+            yield self.found(
+                "Inputs and targets are picked by different indices: they do not belong together."
+                if kind == "index"
+                else "Inputs and targets are reordered apart: a permutation is applied to one of them alone.",
+                place,
+                "other indices" if kind == "index" else "reorders one",
+                related=self.lines((other, "picks the inputs")),
+                proof=[("looks in which the indices differ", times)],
+                confirm=("the two index tensors", "not equal"),
+                unless="samples are mixed on purpose.",
+                advice="Draw the indices once, and use them for both.",
+                weight=6.0,
+                explains=("learns nothing", "too small", "unrelated"),
+            )
+
+
+def indices(v: Value) -> np.ndarray | None:
+    """The row numbers by which a value was picked; None where it was not picked by rows."""
+    for x in v.ins[1:]:
+        if x.__class__ is Value and x.data is not None and x.data.dtype.kind in "iu":
+            return np.asarray(x.data)
+    keys = getattr(v.consts[0], "key", None) if v.consts else None
+    for key in keys or ():
+        if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
+            return key
+    return None
+
+
+def _permutes(index: np.ndarray) -> bool:
+    return (
+        index.ndim == 1
+        and len(index) > 2
+        and not np.array_equal(index, np.arange(len(index)))
+        and np.array_equal(np.sort(index), np.arange(len(index)))
+    )
+
+
+class OneClass(Rule):
+    """All targets are one class; or the model answers with the most frequent class alone.
+
+    Meaning: what is asked should vary; and a model that learned something tells classes apart.
+    Fires: when all targets of five batches and 40 samples are one class; or when, in the last five looks of a run
+    that is no better than a constant prediction, every answer is the class that eight tenths of the targets are.
+    Wrong if: the data is so.
+    Healthy programs tried: discriminators, early training, rare classes that are found later.
+    """
+
+    name, title, certainty, severity = "one class", "classes that are asked and answered", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which."""
+        targets = self.ev.targets
+        if len(targets.classes) < 5:
+            return
+        every = np.concatenate(targets.classes)
+        if len(every) < 40:
+            return
+        kinds, counts = np.unique(every, return_counts=True)
+        if len(kinds) == 1 and targets.count > 1:
+            yield self.found(
+                f"All {len(every):,} targets that were seen are class {int(kinds[0])}, of {targets.count} "
+                "that the model knows.",
+                self.ev.last_place,
+                "asks for one class",
+                certainty=EXACT,
+                severity=WRONG,
+                proof=[("targets seen", len(every)), ("classes among them", 1)],
+                confirm=("y.unique()", f"{int(kinds[0])}"),
+                advice="Look at where the targets are made.",
+                weight=5.0,
+            )
+            return
+        share = counts.max() / counts.sum()
+        course = Course(self.ev)
+        if not course.stays or len(targets.read) < 8 or share < 0.8:
+            return
+        late = np.concatenate(targets.read[-5:])
+        common = int(kinds[counts.argmax()])
+        if (late == common).all():
+            yield self.found(
+                f"The model answers class {common} for every sample: {100 * share:.0f} % of the targets are "
+                "that class.",
+                self.ev.last_place,
+                "learns the common class",
+                severity=DOUBTFUL,
+                proof=[
+                    ("share of the class", f"{100 * share:.0f} %"),
+                    ("answers that are another", 0),
+                    ("loss", number(course.late)),
+                    ("of the best constant", number(course.constant or 0.0)),
+                ],
+                confirm=("out.argmax(1).unique()", f"{common}"),
+                unless="",
+                advice="Weigh the classes in the loss, or sample them evenly.",
+                weight=1.0,
+            )
+
+
+class Unrelated(Rule):
+    """Samples that are alike have labels that are not: inputs and labels seem shuffled against each other.
+
+    Meaning: near samples agree in their class more often than chance.
+    Fires: when a run of thirty losses or more has learned nothing, and of at least 120 samples the nearest
+    neighbours agree no more often than chance, within one standard deviation.
+    Wrong if: the classes are no matter of nearness, as parity.
+    Healthy programs tried: runs that learn are never asked.
+    """
+
+    name, title, certainty, severity = "unrelated", "labels that neighbours share", MEASURED, DOUBTFUL
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.x: list[np.ndarray] = []
+        self.y: list[np.ndarray] = []
+        self.count = 0
+
+    def at_look(self, p: Any) -> None:
+        """Keep some samples."""
+        cached = self.ev.heads_of
+        if self.count > 600 or cached is None or len(cached[1]) != 1:
+            return
+        target, fed = cached[1][0].target, self.ev.fed(p)
+        if len(fed) != 1:
+            return
+        y = None if target is None else target.data
+        x = fed[0].data
+        if (
+            not isinstance(y, np.ndarray)
+            or not isinstance(x, np.ndarray)
+            or y.dtype.kind not in "iu"
+            or y.ndim != 1
+            or len(x) != len(y)
+        ):
+            return
+        if x.dtype.kind != "f" or not np.isfinite(x).all():
+            return
+        flat = x.reshape(len(x), -1)
+        self.x.append(flat[:64, :: max(1, flat.shape[1] // 256)].astype(np.float32))
+        self.y.append(y[:64].copy())
+        self.count += len(self.y[-1])
+
+    def findings(self) -> Iterator[Finding]:
+        """Ask the neighbours."""
+        course = Course(self.ev)
+        if (
+            not course.stays
+            or course.count < 30
+            or self.count < 120
+            or len({x.shape[1] for x in self.x}) != 1
+        ):
+            return
+        x, y = np.concatenate(self.x), np.concatenate(self.y)
+        x, at = np.unique(x, axis=0, return_index=True)
+        y = y[at]
+        if len(y) < 120:
+            return
+        apart = (x**2).sum(1)[:, None] - 2 * x @ x.T + (x**2).sum(1)
+        np.fill_diagonal(apart, np.inf)
+        agree = float((y[apart.argmin(1)] == y).mean())
+        share = np.bincount(y) / len(y)
+        chance = float((share**2).sum())
+        if agree > chance + np.sqrt(chance * (1 - chance) / len(y)):
+            return
+        yield self.found(
+            f"Nearest samples agree in their class in {100 * agree:.0f} % of cases, chance is "
+            f"{100 * chance:.0f} %: labels may not fit.",
+            self.ev.last_place,
+            "asks for them",
+            proof=[
+                ("neighbours that agree", f"{100 * agree:.0f} %"),
+                ("chance", f"{100 * chance:.0f} %"),
+                ("samples", len(y)),
+                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+            ],
+            confirm=("a few samples beside their labels", "they do not fit"),
+            unless="classes are no matter of nearness.",
+            advice="Look at how inputs and labels are brought together: one permutation for both.",
+            weight=2.0,
+        )
+
+
+RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, Unrelated)

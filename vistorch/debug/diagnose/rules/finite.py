@@ -1,0 +1,268 @@
+"""Values that are not finite: where the first one came from, forward and backward.
+
+Invariant: the op that is named was given finite values and gave others, or has no finite slope where it was used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...lineage import Value, ancestors
+from ..finding import BAD, EXACT, Finding, number
+from ..heads import array
+from .base import Rule
+
+GROWN = 10.0  # times the loss before: it had left its course
+# where an op's slope is infinite or missing: a test of its first input
+EDGES = {
+    "sqrt": lambda x: x == 0,
+    "rsqrt": lambda x: x == 0,
+    "norm": lambda x: x == 0,
+    "std": lambda x: x == 0,
+    "log": lambda x: x == 0,
+    "log2": lambda x: x == 0,
+    "log10": lambda x: x == 0,
+    "acos": lambda x: np.abs(x) >= 1,
+    "asin": lambda x: np.abs(x) >= 1,
+    "atanh": lambda x: np.abs(x) >= 1,
+    "reciprocal": lambda x: x == 0,
+    "acosh": lambda x: x <= 1,
+}
+MEANS = {
+    "log": "log of 0 or less",
+    "sqrt": "square root",
+    "div": "division",
+    "exp": "exp",
+    "pow": "power",
+    "acos": "acos",
+}
+
+
+class NotFinite(Rule):
+    """The first value that is not finite.
+
+    Meaning: a NaN or an infinity spreads to all that is computed from it; what matters is the first.
+    Fires: when a loss, or a gradient that a step uses, is not finite. The op is named if all it was given was
+    finite; of a gradient, if the op has no finite slope at a value it was given.
+    Wrong if: infinities are meant, as in masks; they are followed only from a loss that is not finite.
+    Healthy programs tried: masks of -inf before a softmax, `where` over safe values, losses skipped by a scaler,
+    overflow in half precision that a scaler finds.
+    """
+
+    name, title, certainty, severity, cheap = "not finite", "values that are not finite", EXACT, BAD, True
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.first: dict[str, Any] | None = None
+        self.candidate: Value | None = None
+        self.edge: tuple | None = None
+
+    def at_pass(self, p: Any) -> None:
+        """Look at the loss; remember where a slope may be infinite."""
+        self.edge = None
+        if self.first is not None or p.root is None:
+            return
+        if p.loss is not None and not np.isfinite(p.loss):
+            self._loss(p)
+        else:
+            self.pending = p
+
+    def _loss(self, p: Any) -> None:
+        before = [x for _, x, _ in self.ev.losses[:-1] if np.isfinite(x)]
+        origin = None
+        for v in sorted(ancestors(p.root), key=lambda v: v.seq):
+            d = array(v)
+            if d is None or d.dtype.kind not in "fc":
+                continue
+            if not np.isfinite(d).all():
+                origin = v
+                if v.op != "source" or not v.needs:
+                    [array(x) for x in v.parents]
+                    # a mask of -inf that goes on to a softmax is meant
+                    if v.op in ("masked_fill", "full", "where", "triu") and not np.isnan(d).any():
+                        continue
+                break
+        weights = origin is not None and origin.op == "source" and origin.needs
+        self.first = {
+            "what": "loss",
+            "step": self.ev.steps + 1,
+            "kind": "NaN" if np.isnan(p.loss) else "infinite",
+            "place": None if origin is None else origin.place,
+            "op": "" if origin is None else origin.op,
+            "weights": weights,
+            "source": origin is not None and origin.op in ("source", "alias") and not weights,
+            "facts": None if origin is None else facts(origin),
+            "back": p.place,
+            "before": before[-12:],
+            "start": before[:3],
+            "module": None if origin is None else origin.module,
+            "tensor": None if origin is None else origin.tensor,
+            "fed": p.calls[0].place if p.calls else None,
+        }
+
+    def at_step(self, ledger: Any) -> None:
+        """Look at the gradients of a step whose losses were finite."""
+        if self.first is not None:
+            return
+        bad = None
+        for h in ledger.each:
+            g = h.tensor._grad
+            if g is None or not isinstance(g._data, np.ndarray):
+                continue
+            total = float(np.vdot(g._data, g._data).real) if g._data.dtype.kind == "f" else 0.0
+            if total - total != 0.0 and not np.isfinite(g._data).all():
+                bad = h
+                break
+        if bad is None:
+            return
+        edge, p = None, self.ev.last
+        if p is not None and p.root is not None:
+            for v in sorted(ancestors(p.root), key=lambda v: v.seq):
+                if not v.needs:
+                    continue
+                found = _edge(v)
+                if found:
+                    edge = (v, found)
+                    break
+        v = None if edge is None else edge[0]
+        self.first = {
+            "what": f"gradient of {self.ev.name_of(bad.tensor) or 'a parameter'}",
+            "step": ledger.steps + 1,
+            "kind": "NaN" if np.isnan(bad.tensor._grad._data).any() else "infinite",
+            "place": None if v is None else v.place,
+            "op": "" if v is None else v.op,
+            "weights": False,
+            "source": False,
+            "facts": None if edge is None else edge[1],
+            "back": None if p is None else p.place,
+            "before": [x for _, x, _ in self.ev.losses[-12:] if np.isfinite(x)],
+            "start": [x for _, x, _ in self.ev.losses[:3] if np.isfinite(x)],
+            "module": None if v is None else v.module,
+            "tensor": None,
+            "fed": None,
+            "slope": True,
+        }
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        f = self.first
+        if f is None:
+            return
+        what = f["what"][0].upper() + f["what"][1:]
+        before, start = f["before"], f["start"]
+        grown = (
+            len(before) > 1 and bool(start) and max(abs(x) for x in before) > GROWN * abs(start[0]) + 1e-12
+        )
+        proof: list = [
+            ("first in step", f["step"]),
+            ("losses before", ", ".join(number(x) for x in before[-5:]) or "none"),
+        ]
+        if f["facts"]:
+            proof.append(f["facts"])
+        if f["weights"] or (grown and not f.get("slope")):
+            self.ev.diverged = f
+            if len(before) >= 2 or f["weights"]:
+                return  # the run diverged: it is for the rule that looks at the course
+        op = f["op"]
+        if f["source"]:
+            text = f"{what} is {f['kind']} from step {f['step']} on: the data it was computed from holds it."
+            place, label = f["place"] or f["fed"] or f["back"], "is given it"
+        elif op:
+            fact = f" ({f['facts'][0]}: {f['facts'][1]})" if f["facts"] else ""
+            text = (
+                f"{what} is {f['kind']} from step {f['step']} on: {op} has no finite slope there{fact}."
+                if f.get("slope")
+                else f"{what} is {f['kind']} from step {f['step']} on: it comes from {op}{fact}."
+            )
+            place, label = f["place"], "first one"
+        else:
+            text, place, label = (
+                f"{what} is {f['kind']} from step {f['step']} on.",
+                f["back"],
+                "starts the pass",
+            )
+        yield self.found(
+            text,
+            place,
+            label,
+            layer=self.ev.module_name(f["module"]) if f["module"] is not None else "",
+            related=self.lines((f["back"], "backward")) if op else [],
+            proof=proof,
+            confirm=("torch.isfinite of what goes into that line, and of what comes out", "True, then False"),
+            unless="",
+            advice=ADVICE.get(
+                op, "Keep what goes into it away from its edge, as by clamp or a small constant."
+            ),
+            weight=10.0,
+            explains=(
+                "diverges",
+                "learns nothing",
+                "course",
+                "dead units",
+                "saturated",
+                "too small",
+                "big start",
+                "equal units",
+            ),
+        )
+
+
+ADVICE = {
+    "log": "Use log_softmax, or clamp what goes into log: x.clamp(min=1e-8).",
+    "sqrt": "Add a small constant before the root: (x + 1e-12).sqrt().",
+    "div": "Keep the divisor away from 0: a / (b + 1e-8).",
+    "exp": "Subtract the largest value first, or use logsumexp or softmax.",
+    "norm": "Add a small constant before the root.",
+    "acos": "Clamp what goes into acos to -1 + 1e-7 ... 1 - 1e-7.",
+}
+
+
+def facts(v: Value) -> tuple[str, str] | None:
+    """What of an op's inputs explains what it gave."""
+    for i, x in enumerate(v.ins):
+        d = array(x) if x.__class__ is Value else None
+        if d is None or d.dtype.kind != "f" or not np.isfinite(d).all():
+            continue
+        if v.op in ("log", "log2", "log10") or (v.op in ("div", "reciprocal") and i == len(v.ins) - 1):
+            n, low = int((d == 0).sum()), int((d < 0).sum())
+            if n:
+                return "inputs that are 0", f"{n} of {d.size}"
+            if low and v.op.startswith("log"):
+                return "inputs below 0", f"{low} of {d.size}"
+        if v.op in ("sqrt", "pow", "rsqrt") and (d < 0).any():
+            return "inputs below 0", f"{int((d < 0).sum())} of {d.size}"
+        if v.op in ("exp", "pow", "mul", "square", "expm1", "cosh"):
+            return "largest input", number(float(np.abs(d).max()))
+    return None
+
+
+def _edge(v: Value) -> tuple[str, str] | None:
+    """Where an op has no finite slope: how many of its inputs are there."""
+    first = v.ins[0] if v.ins and v.ins[0].__class__ is Value else None
+    d = array(first)
+    if d is None or d.dtype.kind != "f":
+        return None
+    test = EDGES.get(v.op)
+    if v.op == "pow" and len(v.ins) > 1 and v.ins[1].__class__ is not Value and v.ins[1] < 1:
+        test = EDGES["sqrt"]
+    if v.op == "pow" and v.consts and isinstance(v.consts[0], (int, float)) and v.consts[0] < 1:
+        test = EDGES["sqrt"]
+    if v.op in ("div", "true_divide") and len(v.parents) > 1:
+        d = array(v.parents[1])
+        test = EDGES["reciprocal"]
+        if d is None:
+            return None
+    if v.op.startswith(("norm", "linalg_vector_norm", "std", "vector_norm")):
+        out = array(v)
+        n = 0 if out is None else int((out == 0).sum())
+        return ("results that are 0", f"{n} of {out.size}") if n and out is not None else None
+    if test is None:
+        return None
+    n = int(test(d).sum())
+    return ("inputs at its edge", f"{n} of {d.size}") if n else None
+
+
+RULES = (NotFinite,)

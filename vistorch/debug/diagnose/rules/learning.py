@@ -1,0 +1,460 @@
+"""How it learns: divergence, steps that are too large or too small, units that are off, decay that wins.
+
+Invariant: a size is said to be wrong only where the run shows that it matters: nothing is learned, or all is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...lineage import ancestors
+from ..course import Course
+from ..finding import MEASURED, WRONG, Finding, number
+from ..heads import array, of
+from .base import Rule
+from .data import Collects  # noqa: F401  (its heads are read here)
+
+TINY, LARGE, WILD = 1e-5, 0.2, 3.0  # update / weight
+OFF = 0.9  # share of units
+
+
+def first_held(ev: Any) -> Any:
+    """The ledger of the optimizer that steps most."""
+    return max((one for one in ev.ledgers.values() if one.steps), key=lambda one: one.steps, default=None)
+
+
+class Diverges(Rule):
+    """The loss grows without end: it is said what makes steps so large, in the order of what is most often the reason.
+
+    Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
+    Fires: when the loss ends above twice what it was at first (and four times its noise), or stops being finite
+    after it had grown tenfold or its weights had. Named is the first that holds: gradients of several passes added
+    up without being divided; a loss that is a sum; a momentum of 0.98 or more; else the learning rate.
+    Wrong if: the loss is to be made larger, or competes with another.
+    Healthy programs tried: warm-up, spikes that pass, adversarial training, losses below 0, rewards.
+    """
+
+    name, title, certainty, severity = "diverges", "the course of the loss", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.sums: list[Any] = []
+        self.looks = 0
+
+    def at_look(self, p: Any) -> None:
+        """Whether the loss is a sum over samples."""
+        if p.root is None or not p.accumulates or self.looks > 16:
+            return
+        self.looks += 1
+        left = 10
+        v = p.root
+        while v is not None and left:
+            left -= 1
+            head = of(v)
+            if head is not None and head.name != "difference":
+                if (
+                    head.value.consts
+                    and head.value.consts[-1] == 2
+                    and head.prediction.shape
+                    and head.prediction.shape[0] > 1
+                ):
+                    self.sums.append(v.place)
+                return
+            if v.op in ("sum_all", "sum") and v.parents and v.parents[0].shape and v.parents[0].shape[0] > 1:
+                self.sums.append(v.place)
+                return
+            if v.op in ("div", "mul", "mean_all", "add"):
+                return
+            v = v.parents[0] if len(v.parents) == 1 else None
+
+    def findings(self) -> Iterator[Finding]:
+        """Say what makes steps so large."""
+        ev = self.ev
+        course = Course(ev)
+        at = first_held(ev)
+        if at is None or not course.alone:
+            return
+        lost = ev.diverged is not None
+        if not lost and not (course.count >= 6 and course.rises and self._steadily(course)):
+            return
+        optimizer = ev.variable(at.optimizer) or "the optimizer"
+        group = at.optimizer.param_groups[0]
+        rate = number(float(at.rates[0])) if at.rates else "?"
+        end = "until it is not finite" if lost or course.bad is not None else f"to {number(course.late)}"
+        start = f"The loss grows from {number(course.first)} {end}"
+        proof = [
+            ("loss, first", number(course.first)),
+            ("loss, largest", number(course.most)),
+            ("steps", at.steps),
+            ("learning rate", rate),
+        ]
+        each = ev.passes / max(1, ev.steps)
+        momentum = max(group.get("momentum", 0) or 0, 0)
+        if each >= 1.9 and not self._divided():
+            text, place, label = (
+                f"{start}: {each:.0f} passes are added up for each step, undivided.",
+                ev.last_place,
+                "adds up",
+            )
+            advice = f"Divide the loss by {each:.0f} before backward()."
+        elif len(self.sums) >= 0.8 * max(1, self.looks):
+            text, place, label = f"{start}: it is a sum over the batch, not a mean.", self.sums[-1], "a sum"
+            advice = 'Use reduction="mean", or divide by the number of samples.'
+        elif momentum >= 0.98:
+            text, place, label = (
+                f"{start}: a momentum of {momentum:g} makes steps {1 / max(1e-9, 1 - momentum):.0f} times as long.",
+                at.place or at.step_place,
+                "momentum",
+            )
+            advice = "Use a momentum of 0.9."
+        else:
+            text, place, label = (
+                f"{start}: steps of a learning rate of {rate} are too large.",
+                at.place or at.step_place,
+                f"rate {rate}",
+            )
+            advice = "Lower the learning rate by ten, warm it up, or clip the gradients."
+        yield self.found(
+            text,
+            place,
+            label,
+            severity=WRONG,
+            related=self.lines((at.step_place, "steps")) if at.place else [],
+            proof=proof,
+            confirm=(f"{optimizer} with a tenth of the rate, the first ten losses", "they fall"),
+            unless="the loss is to be made larger.",
+            advice=advice,
+            weight=3.0,
+            explains=("learns nothing", "dead units", "saturated", "too large", "one class", "unrelated"),
+        )
+
+    def _steadily(self, course: Course) -> bool:
+        finite = course.losses[np.isfinite(course.losses)]
+        k = max(2, len(finite) // 5)
+        return bool(np.min(finite[-k:]) > 1.5 * abs(course.first) + 1e-9 and course.first > 0)
+
+    def _divided(self) -> bool:
+        """Whether the loss is divided, or multiplied by less than 1, on its way."""
+        return self.ev.divided
+
+
+class TooLarge(Rule):
+    """Steps are so long that nothing is learned, though the loss stays finite.
+
+    Meaning: a step should change a weight by about a thousandth of its size.
+    Fires: when a run learns nothing and the median step, the first ten apart, changed weights by more than a fifth.
+    Wrong if: weights begin at 0 on purpose.
+    Healthy programs tried: warm-up, small networks, biases, zero heads, Adam's first steps.
+    """
+
+    name, title, certainty, severity = "too large", "steps that are too large", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say how large."""
+        at, course = first_held(self.ev), Course(self.ev)
+        if at is None or not (course.stays or course.rises) or course.bad is not None:
+            return
+        moves = [m for h in at.each if h.tensor.ndim >= 2 for s, m in h.moves if s >= 2]
+        early = [m for h in at.each if h.tensor.ndim >= 2 for s, m in h.moves if s < 8]
+        if len(moves) < 4 or (float(np.median(moves)) < LARGE and max(early, default=0) < WILD):
+            return
+        ratio, rate = max(float(np.median(moves)), float(np.median(early))), number(float(at.rates[0]))
+        yield self.found(
+            f"A step changes weights by {100 * ratio:.0f} % of their size: the learning rate of {rate} is too large.",
+            at.place or at.step_place,
+            f"rate {rate}",
+            related=self.lines((at.step_place, "steps")) if at.place else [],
+            proof=[
+                ("update / weight, median", number(ratio)),
+                ("as usual", "0.001"),
+                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+            ],
+            confirm=("a tenth of the rate", "the loss falls"),
+            unless="weights begin at 0 on purpose.",
+            advice="Lower the learning rate by ten.",
+            weight=3.0,
+            explains=("learns nothing", "dead units", "saturated", "unrelated", "one class", "mean"),
+        )
+
+
+class TooSmall(Rule):
+    """Steps are so short that nothing is learned, though there is something to learn.
+
+    Meaning: a step should change a weight by about a thousandth of its size.
+    Fires: when a run learns nothing, the median step changed weights by less than a hundred-thousandth, and their
+    gradients are not small beside them.
+    Wrong if: the run has found its end already.
+    Healthy programs tried: fine-tuning with small rates, runs that have converged, warm-up, large weights.
+    """
+
+    name, title, certainty, severity = "too small", "steps that are too small", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say how small."""
+        at, course = first_held(self.ev), Course(self.ev)
+        if at is None or not course.known or (course.falls and course.late < 0.9 * course.first):
+            return
+        if course.constant is None and abs(course.late) < 1e-6:
+            return
+        moves = [m for h in at.each if h.tensor.ndim >= 2 for s, m in h.moves if s >= 1]
+        norms = [g / w for h in at.each if h.tensor.ndim >= 2 for _, g, w in h.norms if w > 0]
+        if len(moves) < 4 or float(np.median(moves)) >= TINY or not norms or float(np.median(norms)) < 1e-3:
+            return
+        if 0 < max(at.rates) and min(at.rates) < 0.5 * max(at.rates) and float(max(moves)) > 10 * TINY:
+            return
+        ratio, rate = float(np.median(moves)), number(float(np.median(at.rates)))
+        yield self.found(
+            f"A step changes weights by {number(ratio)} of their size: a learning rate of {rate} is too small.",
+            at.place or at.step_place,
+            f"rate {rate}",
+            related=self.lines((at.step_place, "steps")) if at.place else [],
+            proof=[
+                ("update / weight, median", number(ratio)),
+                ("as usual", "0.001"),
+                ("gradient / weight, median", number(float(np.median(norms)))),
+                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+            ],
+            confirm=("a hundred times the rate", "the loss falls"),
+            unless="the run is at its end already.",
+            advice="Raise the learning rate by a hundred.",
+            weight=4.0,
+            explains=("learns nothing", "unrelated", "one class", "mean", "vanishes"),
+        )
+
+
+class DecayWins(Rule):
+    """Weight decay pulls weights to 0 faster than gradients move them.
+
+    Meaning: decay should be a small pull beside the gradient's.
+    Fires: when the weights, all together, fell below three tenths of their first size, decay moved them by more than
+    gradients did, and the run learns nothing.
+    Wrong if: weights are to vanish, as in pruning.
+    Healthy programs tried: decay of 0.01 to 0.1 with AdamW, long runs, sparse models.
+    """
+
+    name, title, certainty, severity = "decay wins", "weight decay", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say how far."""
+        at, course = first_held(self.ev), Course(self.ev)
+        if (
+            at is None
+            or not course.known
+            or not (course.stays or course.rises or course.late > 0.7 * course.first)
+        ):
+            return
+        decay = max(float(g.get("weight_decay", 0) or 0) for g in at.optimizer.param_groups)
+        weights = [h for h in at.each if h.tensor.ndim >= 2 and h.norms]
+        if not decay or not weights:
+            return
+        first = float(np.sqrt(sum(h.first_norm**2 for h in weights)))
+        late = float(np.sqrt(sum(h.norms[-1][2] ** 2 for h in weights)))
+        pull = [decay * w / max(g, 1e-30) for h in weights for _, g, w in h.norms[1:4]]
+        if (
+            late > 0.3 * first
+            or not pull
+            or (float(np.median(pull)) < 1 and decay * float(at.rates[0]) < 0.01)
+        ):
+            return
+        yield self.found(
+            f"A weight decay of {decay:g} pulls weights to {100 * late / max(first, 1e-30):.0f} % of "
+            "their first size: it is stronger than the gradients.",
+            at.place or at.step_place,
+            f"decay {decay:g}",
+            related=self.lines((at.step_place, "steps")) if at.place else [],
+            proof=[
+                ("size of all weights, first and last", f"{number(first)}, {number(late)}"),
+                ("decay / gradient at first", number(float(np.median(pull)))),
+                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+            ],
+            confirm=("sum(p.norm() for p in model.parameters())", "it shrinks to nothing"),
+            unless="weights are to vanish.",
+            advice="Use a decay of 0.01 or less.",
+            weight=5.0,
+            explains=(
+                "learns nothing",
+                "vanishes",
+                "dead units",
+                "unrelated",
+                "one class",
+                "mean",
+                "equal units",
+                "too small",
+            ),
+        )
+
+
+class Units(Rule):
+    """Units of a layer are off, or at the end of their range, for all samples: no gradient comes through.
+
+    Meaning: a relu that is 0 for every sample, or a sigmoid that is 0 or 1, has no slope.
+    Fires: when nine tenths of a layer's units are off (or saturated) for all samples of the last looks, and the run
+    learns nothing.
+    Wrong if: few units are meant to answer, as in gates and mixtures.
+    Healthy programs tried: wide relu layers, sparse codes, gates of recurrent layers, runs that learn.
+    """
+
+    name, title, certainty, severity = "dead units", "units that are off", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.seen: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Count units."""
+        if p.root is None or not p.accumulates:
+            return
+        for v in self.ev.values:
+            if v.op not in ("relu", "sigmoid", "tanh") or not v.needs or len(v.shape) < 2 or v.shape[0] < 4:
+                continue
+            d = array(v)
+            if d is None or not np.isfinite(d).all():
+                continue
+            axis = 1 if d.ndim == 4 else d.ndim - 1
+            others = tuple(i for i in range(d.ndim) if i != axis)
+            if d.shape[axis] < 4:
+                continue
+            if v.op == "relu":
+                share = float((d <= 0).all(others).mean())
+            else:
+                edge = np.abs(d) > 0.99 if v.op == "tanh" else (d < 0.01) | (d > 0.99)
+                share = float(edge.mean())
+            self.seen.setdefault((self.ev.blamed(v), v.op, id(v.module)), [[], v.module])[0].append(share)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which layer."""
+        course = Course(self.ev)
+        if not course.stays:
+            return
+        for (place, op, _), (shares, module) in self.seen.items():
+            late = shares[-3:]
+            if len(late) < 3 or min(late) < OFF:
+                continue
+            named = self.ev.module_name(module) if module is not None else ""
+            what = "are 0 for every sample" if op == "relu" else "are at the ends of their range"
+            yield self.found(
+                f"{100 * min(late):.0f} % of the units of {op}{f' in {named}' if named else ''} {what}: no "
+                "gradient comes through.",
+                place,
+                "off" if op == "relu" else "saturated",
+                layer=named,
+                proof=[
+                    ("share, at first and in the end", f"{100 * shares[0]:.0f} %, {100 * late[-1]:.0f} %"),
+                    ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                ],
+                confirm=(
+                    "(out > 0).any(0).float().mean()" if op == "relu" else "out.abs().min()",
+                    "0, nearly",
+                ),
+                unless="few units are meant to answer.",
+                advice="Lower the learning rate, scale inputs and weights, or normalise before it.",
+                weight=2.0,
+                explains=("learns nothing", "unrelated", "one class", "vanishes", "mean"),
+            )
+            return
+
+
+class Vanishes(Rule):
+    """The gradient of the first layer is nothing beside that of the last.
+
+    Meaning: each layer should get as much as the next.
+    Fires: when a run learns nothing and the first weight's gradient, beside the weight, is below a ten-thousandth
+    of the last one's in three looks, over at least four weights.
+    Wrong if: the first layers are to stay.
+    Healthy programs tried: residual networks, embeddings of rare tokens, norms, fine-tuning.
+    """
+
+    name, title, certainty, severity = "vanishes", "gradients by layer", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        at, course = first_held(self.ev), Course(self.ev)
+        if at is None or not course.stays:
+            return
+        weights = [
+            h
+            for h in at.each
+            if h.tensor.ndim >= 2 and len(h.norms) >= 3 and not self.ev.is_embedding(h.tensor)
+        ]
+        if len(weights) < 4:
+            return
+        first, last = ([g / w for _, g, w in h.norms[:8] if w > 0] for h in (weights[0], weights[-1]))
+        if not first or not last or float(np.median(last)) <= 0:
+            return
+        share = float(np.median(first)) / float(np.median(last))
+        if share > 1e-4:
+            return
+        acts = {v for v in self.ev.activations if v[0] in ("sigmoid", "tanh")}
+        place = next((x[1] for x in acts), None)
+        yield self.found(
+            f"The gradient vanishes: that of {self.ev.name_of(weights[0].tensor) or 'the first layer'} "
+            f"is {number(share)} of the last layer's.",
+            place,
+            "shrinks it",
+            layer=self.ev.name_of(weights[0].tensor),
+            proof=[
+                ("gradient / weight, first layer beside last", number(share)),
+                ("weights between", len(weights) - 2),
+                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+            ],
+            confirm=("[p.grad.norm() for p in model.parameters()]", "it falls towards the input"),
+            unless="the first layers are to stay.",
+            advice="Use ReLU or residual connections, normalise, or initialise for the activation.",
+            weight=3.0,
+            explains=("learns nothing", "unrelated", "one class", "mean", "too small"),
+        )
+
+
+class NoSign(Rule):
+    """An op whose slope is 0 everywhere stands between parameters and the loss: they get gradients of exactly 0.
+
+    Meaning: `round`, `sign`, `floor` and comparisons are flat: their derivative is 0 wherever it exists.
+    Fires: when such an op with a gradient lies on the way to the loss, in three looks, and a parameter behind it
+    had a gradient of 0 in all steps that were looked at.
+    Wrong if: the gradient is put in place by hand, as by a straight-through estimator, whose gradient is not 0.
+    Healthy programs tried: straight-through rounding, masks, indices, quantization with a bypass.
+    """
+
+    name, title, certainty, severity = "flat", "ops without a slope", "lineage", WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.flat: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Look for flat ops."""
+        if p.root is None or not p.accumulates:
+            return
+        for v in ancestors(p.root):
+            if v.op in ("round", "sign", "floor", "ceil", "trunc", "heaviside", "sgn") and v.needs:
+                entry = self.flat.setdefault((v.place, v.op), [0, set()])
+                entry[0] += 1
+                entry[1].update(id(a.tensor) for a in ancestors(v) if a.tensor is not None and a.needs)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for (place, op), (times, behind) in self.flat.items():
+            held = [
+                h for one in self.ev.ledgers.values() for h in one.each if id(h.tensor) in behind and h.norms
+            ]
+            still = [h for h in held if all(g == 0 for _, g, _ in h.norms)]
+            if times < 3 or not still or len(still) < len(held) * 0.5:
+                continue
+            yield self.found(
+                f"{op} has a slope of 0 everywhere: "
+                f"{self.ev.name_of(still[0].tensor) or 'what is before it'} gets gradients of exactly 0.",
+                place,
+                "slope 0",
+                proof=[("parameters with a gradient of 0", len(still)), ("looks", times)],
+                confirm=("p.grad.abs().max()", "0"),
+                unless="",
+                advice=f"Leave {op} out of the loss, or pass the gradient by: x + (x.{op}() - x).detach().",
+                weight=7.0,
+                explains=("learns nothing", "too small", "vanishes", "dead units", "unrelated"),
+            )
+
+
+RULES = (Diverges, TooLarge, TooSmall, DecayWins, Units, Vanishes, NoSign)

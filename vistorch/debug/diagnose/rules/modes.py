@@ -1,0 +1,219 @@
+"""Training and evaluation: what drew where it should not, and what did not where it should.
+
+Invariant: the op is asked, never the class of a module: functional forms count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..finding import EXACT, LINEAGE, WRONG, Finding
+from .base import Rule
+
+DEEP = 400  # values that are followed from a measure
+
+
+def drops(module: Any) -> bool:
+    """Whether a module is itself a dropout or a norm."""
+    kind = type(module).__name__
+    return "Dropout" in kind or "BatchNorm" in kind or "InstanceNorm" in kind
+
+
+class TrainsInEval(Rule):
+    """A model is trained while it is in evaluation mode: its dropout does nothing, its norms do not follow the data.
+
+    Meaning: training steps should come with the mode they are meant for.
+    Fires: when at least three steps, and a fifth of all, used a call of a module in evaluation mode whose dropout or
+    batch norm ran as in evaluation, and whose own parameters that call's pass reached and an optimizer holds.
+    Wrong if: a trained model is tuned with its statistics kept on purpose.
+    Healthy programs tried: frozen norms (`norm.eval()` in a model in training mode), a discriminator in evaluation
+    mode while the generator is stepped, teachers, models without dropout and norms.
+    """
+
+    name, title, certainty, severity, cheap = (
+        "trains in eval",
+        "training in evaluation mode",
+        EXACT,
+        WRONG,
+        True,
+    )
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.pending: list[tuple[Any, Any, Any]] = []
+        self.count = self.all = 0
+        self.first: tuple[Any, Any, Any] | None = None
+        self.own: dict[int, set[int]] = {}
+
+    def at_pass(self, p: Any) -> None:
+        """Remember calls in evaluation mode until a step shows what was trained."""
+        self.pending = self.pending[-8:]
+        for call in p.calls:
+            if not call.training and call.kept and call.grad:
+                self.pending.append((call.module, call, p))
+
+    def at_step(self, ledger: Any) -> None:
+        """Which of them this optimizer trains."""
+        self.all += 1
+        pending, self.pending = self.pending, []
+        for module, call, p in pending:
+            own = self.own.get(id(module))
+            if own is None:
+                own = self.own[id(module)] = {id(p) for p in module.parameters()}
+            used = [ledger.held[id(v)] for v in p.leaves if id(v) in own and id(v) in ledger.held]
+            if any(p.number in h.used for h in used):
+                self.count += 1
+                if self.first is None:
+                    at = next((m for m in reversed(self.ev.modes) if m[0] == "eval"), None)
+                    self.first = (None if at is None else at[2], call.place, call.kept[0])
+                return
+            self.pending.append((module, call, p))
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where the mode was set."""
+        if self.first is None or self.count < 3 or self.count < 0.2 * self.all:
+            return
+        place, call, (name, _, _drawn, _) = self.first
+        word = "dropout drops nothing" if "dropout" in name else "batch norm does not follow the data"
+        yield self.found(
+            f"{self.count} of {self.all} training steps run in evaluation mode: {word}.",
+            place or call,
+            "evaluation mode",
+            related=self.lines((call if place else None, "trains")),
+            proof=[("steps in evaluation mode", self.count), ("steps", self.all)],
+            confirm=("model.training, in the loop", "False"),
+            unless="a trained model is tuned with its statistics kept.",
+            advice="Call model.train() before each epoch of training.",
+            weight=4.0,
+        )
+
+
+class DrawsInEvaluation(Rule):
+    """A measure is taken from a model in training mode: dropout draws, batch norm uses and moves its statistics.
+
+    Meaning: an evaluation should give the same number twice, and change nothing.
+    Fires: when numbers were taken out (`item()`, `argmax` and comparisons included) of a call in training mode that
+    no pass came from, in which dropout drew or a batch norm used its batch, at least once after training had begun.
+    Wrong if: several draws are averaged on purpose; then only the dropouts are in training mode, which is seen.
+    Healthy programs tried: a generator that runs under `no_grad` for the discriminator's step, statistics that are
+    gathered anew, dropout kept on by hand for uncertainty, accuracy of the training batch itself.
+    """
+
+    name, title, certainty, severity = "draws in evaluation", "evaluation in training mode", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.seen: dict[int, tuple[Any, Any]] = {}
+
+    def at_taken(self, kind: str, value: Any, place: Any) -> None:
+        """Which calls a number comes from."""
+        if len(self.seen) > 500:
+            return
+        for call in self._calls(value):
+            if call.drew and call.training and id(call) not in self.seen:
+                call.measured = place
+                self.seen[id(call)] = (call, place)
+
+    def _calls(self, value: Any) -> list:
+        return self.ev.calls_of(value, DEEP)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where it was called."""
+        if not self.ev.steps:
+            return
+        seen = [
+            (c, p) for c, p in self.seen.values() if not c.trained and any(self._forgotten(e) for e in c.drew)
+        ]
+        seen = [(c, p) for c, p in seen if id(c.module) in self.ev.trained_modules]
+        graded = [pair for pair in seen if pair[0].grad]
+        if len(graded) == len(seen) and len(graded) < 3:
+            return  # a loss whose pass never came
+        if not seen:
+            return
+        call, place = seen[0]
+        name = next(e[0] for e in call.drew if self._forgotten(e))
+        word = "dropout draws" if "dropout" in name else "batch norm uses the batch"
+        yield self.found(
+            f"The model is measured in training mode: {word} in {len(seen)} evaluation "
+            f"call{'s' if len(seen) > 1 else ''}.",
+            call.place,
+            "in training mode",
+            related=self.lines((place, "measured")),
+            proof=[("evaluations in training mode", len(seen)), ("layers that draw", len(call.drew))],
+            confirm=("the same call twice", "two results"),
+            unless="several draws are averaged on purpose.",
+            advice="Call model.eval() before it, and model.train() after it.",
+            weight=4.0,
+        )
+
+    def _forgotten(self, entry: tuple) -> bool:
+        return entry[1] is None or bool(getattr(entry[1], "training", True)) or not drops(entry[1])
+
+
+class DrawsAlways(Rule):
+    """A functional dropout does not follow the mode of its module: it draws in evaluation, or never in training.
+
+    Meaning: `F.dropout(x, p)` draws unless it is passed `training=self.training`.
+    Fires: when a dropout drew within a module in evaluation mode that is no dropout itself, or did not draw, by
+    `training=False`, within a module in training mode.
+    Wrong if: several draws are averaged on purpose.
+    Healthy programs tried: `training=self.training`, dropout modules set to training mode by hand, chances of 0.
+    """
+
+    name, title, certainty, severity, cheap = (
+        "draws always",
+        "dropout that ignores its mode",
+        EXACT,
+        WRONG,
+        True,
+    )
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.draws: list = []
+        self.never: list = []
+
+    def at_drew(self, entry: tuple, training: bool, call: Any) -> None:
+        """Compare an op with its module."""
+        name, module, place, _chance = entry
+        if (
+            module is None
+            or "dropout" not in name
+            or drops(module)
+            or len(self.draws) + len(self.never) > 100
+        ):
+            return
+        if training and not module.training:
+            self.draws.append((place, module))
+        elif not training and module.training:
+            self.never.append((place, module))
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for seen, text, label in (
+            (self.draws, "Dropout draws in evaluation mode too: it does not ask its module.", "draws always"),
+            (
+                self.never,
+                "Dropout never draws, also in training mode: it does not ask its module.",
+                "never draws",
+            ),
+        ):
+            if len(seen) < (1 if label == "draws always" else 3):
+                continue
+            place, module = seen[-1]
+            yield self.found(
+                text,
+                place,
+                label,
+                layer=self.ev.module_name(module),
+                proof=[("times", len(seen))],
+                confirm=("model.eval(), then the same call twice", "two results"),
+                unless="several draws are averaged on purpose.",
+                advice="Pass training=self.training.",
+                weight=5.0,
+                explains=("draws in evaluation",),
+            )
+
+
+RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways)

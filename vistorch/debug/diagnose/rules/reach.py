@@ -1,0 +1,570 @@
+"""What passes reach: parameters that no gradient comes to, and those that nobody steps.
+
+Invariant: a cut is one that was seen in the history of a loss of this run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...layers import is_module
+from ...lineage import Value, ancestors
+from ..evidence import CONSTANT
+from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding
+from ..ledger import Ledger
+from .base import Rule
+from .bookkeeping import names
+
+CUTS = ("detach", "data", "item", "tolist", "numpy", "tensor(t)", "no history")
+WRITTEN = {
+    "item": "item()",
+    "detach": "detach()",
+    "data": ".data",
+    "numpy": "numpy()",
+    "tolist": "tolist()",
+    "tensor(t)": "tensor(...)",
+}
+STEPWISE = (
+    "argmax",
+    "argmin",
+    "gt",
+    "ge",
+    "lt",
+    "le",
+    "eq",
+    "ne",
+    "round",
+    "floor",
+    "ceil",
+    "sign",
+    "trunc",
+    "topk",
+)
+
+
+class NotReached(Rule):
+    """An optimizer steps parameters that no backward pass reaches.
+
+    Meaning: a parameter learns through the history that leads from the loss to it; where that ends, so does learning.
+    Fires: when no pass ever reached a parameter in at least three steps of its optimizer, and either an op read it
+    and the history of the loss is cut between the two, or none of the optimizer's parameters is read by anything.
+    Wrong if: the parameters are meant to stay, as an encoder behind `no_grad`; then they need not be in the
+    optimizer.
+    Healthy programs tried: frozen layers (`requires_grad_(False)`), heads that are used in some steps, target
+    networks, a discriminator's and a generator's turn, embeddings that few batches use.
+    """
+
+    name, title, certainty, severity = "not reached", "parameters without a gradient", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.cuts: dict[
+            int, dict[tuple, list]
+        ] = {}  # by parameter: (kind, place) -> [times, number of the value]
+        self.newest: dict[int, dict[tuple, list]] = {}  # of the passes since the last step of any optimizer
+        self.looks = 0
+
+    def at_look(self, p: Any) -> None:
+        """Follow the history of a loss past its cuts, down to the parameters that the pass does not reach."""
+        if p.root is None or self.looks > 24 or not p.accumulates:
+            return
+        self.looks += 1
+        reached = {id(v) for v in p.leaves}
+        held = {i for one in self.ev.ledgers.values() for i, h in one.held.items() if h.tensor.requires_grad}
+        missing = {i for i in held - reached if i not in self.ev.reached}
+        if not missing:
+            return
+        # what lies below each cut, each cut on its own
+        for v in ancestors(p.root):
+            for cut in self._cuts(v):
+                below = [a for a in ancestors(cut[2]) if a.tensor is not None and id(a.tensor) in missing]
+                for leaf in below:
+                    entry = self.newest.setdefault(id(leaf.tensor), {}).setdefault(
+                        (cut[0], cut[1]), [0, v.seq]
+                    )
+                    entry[0] += 1
+
+    def at_step(self, ledger: Ledger) -> None:
+        """The cuts of its own passes are those that keep its parameters from learning."""
+        newest, self.newest = self.newest, {}
+        for i, cuts in newest.items():
+            if i in ledger.held:
+                for key, (times, seq) in cuts.items():
+                    self.cuts.setdefault(i, {}).setdefault(key, [0, seq])[0] += times
+
+    def _cuts(self, v: Value) -> Iterator[tuple[str, Any, Value]]:
+        if v.op in CUTS and v.ins:
+            place = v.consts[1] if len(v.consts) == 2 and v.op not in ("detach", "data") else v.place
+            yield v.op, place, v.ins[0]
+        elif not v.needs and v.ins and v.op != "source" and any(a.needs for a in v.parents):
+            if v.grad:
+                yield v.op.removesuffix("_at"), v.place, v
+            else:
+                yield "no_grad", v.place, v
+
+    def findings(self) -> Iterator[Finding]:
+        """Say of which optimizer, and where its history ends."""
+        ev = self.ev
+        for ledger in ev.ledgers.values():
+            if ledger.steps < 3 or not self.looks:
+                continue
+            missing = [h for h in ledger.each if id(h.tensor) not in ev.reached and h.tensor.requires_grad]
+            if not missing:
+                continue
+            cut = [h for h in missing if id(h.tensor) in self.cuts]
+            if cut:
+                yield self._cut(ledger, cut, missing)
+            elif len(missing) == len(ledger.each) and not any(id(h.tensor) in ev.used for h in missing):
+                yield self._elsewhere(ledger)
+            elif not any(id(h.tensor) in ev.used for h in missing) and len(missing) < len(ledger.each):
+                yield from self._idle(ledger, missing)
+
+    def _cut(self, ledger: Ledger, cut: list, missing: list) -> Finding:
+        ev = self.ev
+        counted: dict[tuple, list] = {}
+        for h in cut:
+            for key, (times, seq) in self.cuts[id(h.tensor)].items():
+                entry = counted.setdefault(key, [0, 0, seq])
+                entry[0] += 1
+                entry[1] += times
+        # the cut that most parameters lie behind; of equals the one nearest the loss
+        (kind, place), (many, times, _) = max(counted.items(), key=lambda pair: (pair[1][0], pair[1][2]))
+        others = [
+            (place, str(WRITTEN.get(kind, kind))) for kind, place in counted if (kind, place) != (kind, None)
+        ]
+        word = WRITTEN.get(kind, kind)
+        what = (
+            "no_grad()"
+            if kind == "no_grad"
+            else f"{word}"
+            if kind in CUTS
+            else f"{word}, which has no slope,"
+        )
+        named = names([ev.name_of(h.tensor) for h in cut], 2) or f"{len(cut)} parameters"
+        return self.found(
+            f"No gradient comes to {named}: {what} ends the history of the loss.",
+            place,
+            "history ends",
+            certainty=LINEAGE,
+            related=self.lines(
+                (ledger.step_place, "steps them"), *[o for o in others if o[0] is not place][:1]
+            ),
+            proof=[
+                ("parameters without a gradient", f"{len(missing)} of {len(ledger.each)}"),
+                ("of them behind this cut", many),
+                ("steps", ledger.steps),
+            ],
+            confirm=(
+                f"[p.grad for p in {ev.variable(ledger.optimizer) or 'optimizer'}.param_groups[0]['params']]",
+                "None",
+            ),
+            unless="they are meant to stay as they are: then leave them out of the optimizer.",
+            advice=f"Compute the loss from the tensor itself, without {word}.",
+            weight=7.0,
+            explains=("learns nothing", "too small", "never moves"),
+        )
+
+    def _elsewhere(self, ledger: Ledger) -> Finding:
+        ev = self.ev
+        optimizer = ev.variable(ledger.optimizer) or "The optimizer"
+        trained = names([ev.module_name(m) for m, _ in ev.roots.values()], 2)
+        return self.found(
+            f"{optimizer} holds parameters that nothing computes with{f': {trained} has others' if trained else ''}.",
+            ledger.place or ledger.step_place,
+            "holds others",
+            related=self.lines((ledger.step_place, "changes nothing")) if ledger.place else [],
+            proof=[("its parameters", len(ledger.each)), ("read by an op", 0), ("reached by a pass", 0)],
+            confirm=(f"[p.grad for p in {optimizer}.param_groups[0]['params']]", "None, each"),
+            unless="",
+            advice="Make the optimizer of the model that is trained, after that model was made.",
+            weight=8.0,
+            explains=("learns nothing", "not held", "never moves"),
+        )
+
+    def _idle(self, ledger: Ledger, missing: list) -> Iterator[Finding]:
+        """A layer that is stepped and never called, although all else of its module is."""
+        ev = self.ev
+        idle = []
+        for h in missing:
+            module = ev.registered.get(id(h.tensor), (None,))[0]
+            if module is not None and id(module) not in ev.parts and self._within(module):
+                idle.append((h, module))
+        if not idle or len(idle) != len(missing) or len({id(m) for _, m in idle}) > 2:
+            return
+        module = idle[0][1]
+        made = ev.origins.get(id(module))
+        yield self.found(
+            f"{ev.module_name(module) or type(module).__name__} is never called: no gradient comes to it.",
+            None if made is None else made[2],
+            "never called",
+            severity=DOUBTFUL,
+            layer=ev.module_name(module),
+            proof=[("calls", 0), ("steps", ledger.steps)],
+            unless="it is for later.",
+            advice="Call it in forward, or take it out.",
+            weight=1.0,
+        )
+
+    def _within(self, module: Any) -> bool:
+        return any(
+            any(m is module for m in root.modules()) for root, _ in self.ev.roots.values() if is_module(root)
+        )
+
+
+class FreshLoss(Rule):
+    """The loss that a pass starts from is a fresh tensor, which no op computed.
+
+    Meaning: a backward pass walks the history of its loss; a tensor made of a number has none.
+    Fires: when a pass starts from a leaf that is no parameter, of one element.
+    Wrong if: the leaf itself is to be trained by that pass, which would be held by an optimizer.
+    Healthy programs tried: scalar parameters that are a loss of their own, gradients given by hand to `backward`.
+    """
+
+    name, title, certainty, severity, cheap = "fresh loss", "losses without history", EXACT, WRONG, True
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.seen: list[tuple[Any, Any, str]] = []
+
+    def at_pass(self, p: Any) -> None:
+        """Whether nothing but a leaf is below."""
+        if len(p.leaves) != 1 or len(p.order) != 1 or not p.accumulates:
+            return
+        leaf = p.leaves[0]
+        if leaf._data.size != 1 or any(id(leaf) in one.held for one in self.ev.ledgers.values()):
+            return
+        if len(self.seen) < 100:
+            v = p.root
+            kind = "" if v is None else v.op
+            place = None if v is None else v.place
+            if v is not None and v.needs is not True and v.ins:
+                place = v.place
+            self.seen.append((place, p.place, kind))
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where it was made."""
+        if not self.seen:
+            return
+        place, back, kind = self.seen[-1]
+        said = f" after {WRITTEN[kind]}" if kind in WRITTEN else ""
+        yield self.found(
+            f"The loss is a new tensor without history{said}: its backward pass reaches no parameter.",
+            place or back,
+            "new, no history",
+            related=self.lines((back, "reaches nothing")) if place else [],
+            proof=[("passes that reach no parameter", len(self.seen)), ("passes", self.ev.passes)],
+            confirm=("loss.grad_fn", "None"),
+            advice="Call backward() on the loss that was computed.",
+            weight=9.0,
+            explains=("learns nothing", "never moves", "not reached"),
+        )
+
+
+class NotHeld(Rule):
+    """A pass reaches parameters that no optimizer holds, while others of the same model are stepped.
+
+    Meaning: what has a gradient and computes should be stepped by an optimizer, or be made not to need a gradient.
+    Fires: when in at least three steps a parameter was reached, is in no optimizer, was written by nobody, and one of
+    these is seen: it was registered after the optimizer was made; its module is in nobody's `parameters()`; it is a
+    plain tensor kept by a module; or it still has the random values that its layer drew.
+    Wrong if: the part is meant to keep its random values.
+    Healthy programs tried: a loaded backbone with an optimizer for the head, updates by hand, adversarial inputs, two
+    optimizers that share a model, saliency.
+    """
+
+    name, title, certainty, severity = "not held", "parameters in no optimizer", EXACT, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which, and why."""
+        ev = self.ev
+        ledgers = [one for one in ev.ledgers.values() if one.steps >= 3]
+        if not ledgers:
+            return
+        held = {i for one in ev.ledgers.values() for i in one.held}
+        loose = []
+        for v, times in ev.reached.values():
+            if id(v) in held or times < 3 or id(v._data) in ev.written or not v.requires_grad:
+                continue
+            loose.append(v)
+        if not loose:
+            return
+        at = max(ledgers, key=lambda one: one.steps)
+        optimizer = ev.variable(at.optimizer) or "the optimizer"
+        late = [
+            v
+            for v in loose
+            if id(v) in ev.registered and at.place is not None and ev.registered[id(v)][3] > at.order
+        ]
+        if late:
+            named = names([ev.name_of(v) for v in late], 2)
+            yield self._say(
+                f"{named or 'A parameter'} came after {optimizer} was made, which does not hold it.",
+                self._outer(late[0]),
+                "comes later",
+                at,
+                late,
+                related=self.lines((at.place, "made before")),
+                advice="Make the optimizer after the last layer is in its place.",
+                weight=6.0,
+            )
+            return
+        inside = {id(p) for root, _ in ev.roots.values() if is_module(root) for p in root.parameters()}
+        hidden = [v for v in loose if id(v) not in inside and self._module_of(v) is not None]
+        if hidden:
+            module = self._module_of(hidden[0])
+            kept, top = self._keeper(module, hidden[0])
+            made = ev.origins.get(id(top if top is not None else module))
+            yield self._say(
+                f"{type(module).__name__}{f' in {kept}' if kept else ''} computes and is in nobody's parameters().",
+                None if made is None else made[2],
+                "not registered",
+                at,
+                hidden,
+                layer=kept,
+                advice="Keep modules in a ModuleList or a ModuleDict, and tensors as nn.Parameter.",
+                weight=6.0,
+            )
+            return
+        plain = [(v, keeper) for v in loose if (keeper := self._attribute(v))]
+        if plain:
+            v, (module, own) = plain[0]
+            yield self._say(
+                f"{ev.module_name(module) or type(module).__name__}.{own} is a plain tensor: no optimizer holds it.",
+                self._data_place(v) or self._written_as(module, own),
+                "no Parameter",
+                at,
+                [v for v, _ in plain],
+                layer=ev.module_name(module),
+                advice=f"self.{own} = nn.Parameter(...)",
+                weight=6.0,
+            )
+            return
+        inside_loose = [v for v in loose if id(v) in inside]
+        random = [v for v in inside_loose if v.ndim >= 2 and ev.is_random(v)]
+        if random and len(inside_loose) >= len(random):
+            named = names([ev.name_of(v) for v in random], 2)
+            yield self._say(
+                f"{named or 'A layer'} gets gradients, is in no optimizer, and keeps its random values.",
+                at.place or at.step_place,
+                "does not hold it",
+                at,
+                random,
+                layer=ev.name_of(random[0]),
+                advice="Give all parameters of the model to the optimizer.",
+                weight=5.0,
+            )
+
+    def _say(self, text: str, place: Any, label: str, at: Ledger, loose: list, **more: Any) -> Finding:
+        return self.found(
+            text,
+            place,
+            label,
+            proof=[
+                ("reached and in no optimizer", len(loose)),
+                ("in the optimizer", len(at.each)),
+                ("steps", at.steps),
+            ],
+            confirm=(
+                f"{{id(p) for g in {self.ev.variable(at.optimizer) or 'optimizer'}.param_groups for p in g['params']}}",
+                "without them",
+            ),
+            unless="that part is meant to keep its first values: then requires_grad_(False) says so.",
+            **more,
+        )
+
+    def _outer(self, v: Any) -> Any:
+        return self.ev.registered[id(v)][2]
+
+    def _module_of(self, v: Any) -> Any:
+        for module, _ in self.ev.parts.values():
+            if any(p is v for p in module._parameters.values()):
+                return module
+        return None
+
+    def _keeper(self, module: Any, v: Any) -> tuple[str, Any]:
+        """The attribute of a module in which another is kept without being registered, and what is kept."""
+        for owner, _ in self.ev.parts.values():
+            for own, value in vars(owner).items():
+                if own.startswith("_"):
+                    continue
+                inner = (
+                    value.values()
+                    if isinstance(value, dict)
+                    else value
+                    if isinstance(value, (list, tuple))
+                    else ()
+                )
+                for x in inner:
+                    if x is module or (is_module(x) and any(m is module for m in x.modules())):
+                        return f"{self.ev.module_name(owner) or type(owner).__name__}.{own}", x
+        return "", None
+
+    def _attribute(self, v: Any) -> tuple[Any, str] | None:
+        for module, _ in self.ev.parts.values():
+            for own, value in vars(module).items():
+                if value is v:
+                    return module, own
+                if isinstance(value, (list, tuple)) and any(x is v for x in value):
+                    return module, own
+        return None
+
+    def _written_as(self, module: Any, own: str) -> Any:
+        """The line of the module's class that assigns an attribute."""
+        import linecache
+
+        from ...line_lookup import Line, cell_of
+
+        try:
+            code = type(module).__init__.__code__
+        except AttributeError:
+            return None
+        file, start = code.co_filename, code.co_firstlineno
+        last = max((line for _, _, line in code.co_lines() if line), default=start)
+        for number in range(start, last + 1):
+            text = linecache.getline(file, number)
+            if f"self.{own} =" in text or f"self.{own}=" in text:
+                return Line(file, number, "__init__", text.strip(), cell_of(file))
+        return None
+
+    def _data_place(self, v: Any) -> Any:
+        known = self.ev.table.get(id(v._data))
+        if known is not None and known.place is not None:
+            return known.place
+        return None
+
+
+class FrozenRandom(Rule):
+    """A layer that an optimizer holds needs no gradient, and still has the random values that it drew.
+
+    Meaning: freezing keeps what a layer has learned; a layer that has learned nothing has nothing to keep.
+    Fires: when an optimizer that made three steps holds a weight with `requires_grad` off whose values are those of
+    its
+    initialisation: drawn in this run and written by nobody since, or spread as its layer draws them.
+    Wrong if: random features are wanted; then they need not be in the optimizer.
+    Healthy programs tried: frozen layers of a loaded or a trained model, layers that thaw later, buffers.
+    """
+
+    name, title, certainty, severity, cheap = "frozen random", "frozen layers", EXACT, WRONG, True
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which layer."""
+        ev = self.ev
+        for ledger in ev.ledgers.values():
+            if ledger.steps < 3:
+                continue
+            frozen = [h for h in ledger.each if not h.tensor.requires_grad and id(h.tensor) not in ev.reached]
+            random = [h for h in frozen if ev.is_random(h.tensor)]
+            if not random:
+                continue
+            named = names([ev.name_of(h.tensor) for h in random], 2)
+            place = ev.frozen_at.get(id(random[0].tensor))
+            yield self.found(
+                f"{named or 'A layer'} is frozen at the random values it was made with.",
+                place or ledger.place or ledger.step_place,
+                "freezes it" if place else "holds it",
+                layer=ev.name_of(random[0].tensor),
+                proof=[("frozen weights with random values", len(random)), ("steps", ledger.steps)],
+                confirm=(f"{ev.name_of(random[0].tensor) or 'weight'}.requires_grad", "False"),
+                unless="random features are wanted.",
+                advice="Freeze it after it was loaded, or train it.",
+                weight=4.0,
+            )
+
+
+class EqualUnits(Rule):
+    """All units of a layer have equal weights and equal gradients: they will stay one unit.
+
+    Meaning: units learn different things because they begin different; equal rows with equal gradients stay equal.
+    Fires: when all rows of a weight of two rows or more are equal, and so are all rows of its gradient, in three
+    looks that are at least four steps apart.
+    Wrong if: nothing is to be learned there.
+    Healthy programs tried: an output layer that begins at 0 (its gradients differ), zero-initialised residual
+    branches and adapters (they leave 0 after the first step), embeddings of which few rows are used.
+    """
+
+    name, title, certainty, severity = "equal units", "layers whose units are equal", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.seen: dict[int, list[int]] = {}
+        self.apart: set[int] = set()
+
+    def at_step(self, ledger: Ledger) -> None:
+        """Compare rows."""
+        if not self.ev.looked:
+            return
+        for h in ledger.each:
+            d, g = h.tensor._data, h.tensor._grad
+            if (
+                id(h.tensor) in self.apart
+                or not isinstance(d, np.ndarray)
+                or d.ndim < 2
+                or len(d) < 2
+                or g is None
+            ):
+                continue
+            if _alike(d, g._data, 0) or (d.ndim == 2 and d.shape[1] > 1 and _alike(d, g._data, 1)):
+                self.seen.setdefault(id(h.tensor), []).append(ledger.steps)
+            else:
+                self.apart.add(id(h.tensor))
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which layer."""
+        ev = self.ev
+        guilty = [
+            i
+            for i, steps in self.seen.items()
+            if i not in self.apart and len(steps) >= 3 and steps[-1] - steps[0] >= 4
+        ]
+        if not guilty:
+            return
+        known = {i: h.tensor for one in ev.ledgers.values() for i, h in one.held.items()}
+        tensor = known[guilty[0]]
+        begun = ev.begun.get(guilty[0])
+        written = ev.writes.get(guilty[0])
+        place = (
+            begun[1]
+            if begun is not None and begun[0] in CONSTANT
+            else None
+            if written is None
+            else written[1]
+        )
+        if place is None:
+            place = ev.assigned(ev.name_of(tensor))
+        if place is None and guilty[0] in ev.registered:
+            place = ev.registered[guilty[0]][2]
+        named = names([ev.name_of(known[i]) for i in guilty], 2)
+        yield self.found(
+            f"All units of {named or 'a layer'} are equal and get equal gradients: they stay one unit.",
+            place,
+            "makes them equal",
+            layer=ev.name_of(tensor),
+            proof=[
+                ("weights with equal rows", len(guilty)),
+                ("looks in which they were", len(self.seen[guilty[0]])),
+            ],
+            confirm=(
+                f"({ev.name_of(tensor) or 'weight'} == {ev.name_of(tensor) or 'weight'}[0]).all()",
+                "True",
+            ),
+            unless="",
+            advice="Draw the weights at random, as the layers do by themselves.",
+            weight=7.0,
+            explains=("learns nothing", "too small", "dead units", "one class"),
+        )
+
+
+def _alike(d: np.ndarray, g: np.ndarray, axis: int) -> bool:
+    """Whether all rows, or columns, are equal, and so are those of the gradient."""
+    first, last = d.take(0, axis), d.take(-1, axis)
+    if not np.array_equal(first, last):
+        return False
+    return bool(
+        (d == np.expand_dims(first, axis)).all() and (g == np.expand_dims(g.take(0, axis), axis)).all()
+    )
+
+
+RULES = (NotReached, FreshLoss, NotHeld, FrozenRandom, EqualUnits)

@@ -1,0 +1,206 @@
+"""The beginning: how large inputs, layers and the first loss are, beside what they should be.
+
+Invariant: it looks at the first pass only, and is said when the first loss, or the run, shows that it matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..course import Course
+from ..finding import MEASURED, WRONG, Finding, number
+from ..heads import CLASSES, array, heads, rms
+from .base import Rule
+
+RAW = 20.0  # root mean square of inputs that nobody brought to scale
+LARGE, SMALL = 4.0, 0.05  # deviation of a weight times the root of its inputs
+LAYERS = ("addmm", "mm", "linear", "conv", "convolution", "matmul", "baddbmm")
+NORMS = (
+    "batch_norm",
+    "native_batch_norm",
+    "layer_norm",
+    "group_norm",
+    "instance_norm",
+    "rms_norm",
+    "native_layer_norm",
+)
+
+
+class BigStart(Rule):
+    """The first loss is far above chance: inputs are not scaled, or weights begin too large.
+
+    Meaning: a network that knows nothing should say so: its first loss is log(classes), or about the variance of
+    its targets.
+    Fires: when the first cross entropy is above three times log(classes) plus 2, or the run learns nothing or
+    diverges, and the inputs' root mean square is above 20 with no norm before the first layer, or a weight begins
+    with more than four times the deviation that keeps sizes.
+    Wrong if: the weights are loaded, or the loss is weighted; loaded weights fit their inputs and begin with a
+    small loss.
+    Healthy programs tried: inputs under a norm, large targets, pixels from 0 to 1, embeddings, wide and narrow
+    layers.
+    """
+
+    name, title, certainty, severity = "big start", "sizes at the first pass", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.inputs: tuple[float, Any, float, float] | None = None
+        self.first: tuple[float, float] | None = None  # loss, chance
+        self.large: list[tuple[float, Any]] = []
+        self.small: list[tuple[float, Any]] = []
+        self.normed = False
+        self.done = 0
+        self.out_rms = 0.0
+
+    def at_look(self, p: Any) -> None:
+        """Look at the first pass."""
+        if self.done or not p.accumulates or p.root is None:
+            return
+        self.done = 1
+        for given in self.ev.fed(p):
+            d = array(given)
+            if (
+                d is not None
+                and d.dtype.kind == "f"
+                and d.size
+                and (self.inputs is None or rms(d) > self.inputs[0])
+            ):
+                place = p.calls[-1].place if p.calls else given.place
+                self.inputs = (rms(d), place, float(d.min()), float(d.max()))
+        mine = [v for v in self.ev.values if v.call is not None]
+        for v in mine:
+            if v.op in NORMS:
+                self.normed = True
+            if v.op in LAYERS or v.op.startswith("conv"):
+                break
+        for found in heads(p.root)[:1]:
+            if found.kind == CLASSES and p.loss is not None and len(found.prediction.shape) > 1:
+                axis = found.axis if found.axis >= 0 else found.axis + len(found.prediction.shape)
+                self.first = (p.loss, float(np.log(max(2, found.prediction.shape[axis]))))
+                out = array(found.prediction)
+                self.out_rms = 0.0 if out is None else rms(out)
+        for v in p.leaves:
+            w = v._data
+            if isinstance(w, np.ndarray) and w.ndim >= 2 and w.size >= 16:
+                fan = w[0].size
+                scale = float(w.std()) * np.sqrt(fan)
+                if self.ev.is_embedding(v):
+                    continue
+                if scale > LARGE:
+                    self.large.append((scale, v))
+                elif 0 < scale < SMALL:
+                    self.small.append((scale, v))
+
+    def findings(self) -> Iterator[Finding]:
+        """Say what is too large."""
+        if not self.done:
+            return
+        course = Course(self.ev)
+        high = self.first is not None and self.first[0] > 3 * self.first[1] + 2
+        bad = course.stays or course.rises or course.bad is not None or self.ev.diverged is not None
+        if not (high or bad):
+            return
+        shown: list = []
+        if self.first is not None:
+            shown = [("first loss", number(self.first[0])), ("log(classes)", number(self.first[1]))]
+        if self.large:
+            scale, tensor = max(self.large, key=lambda pair: pair[0])
+            begun = self.ev.begun.get(id(tensor))
+            written = self.ev.writes.get(id(tensor))
+            late = written is not None and (begun is None or written[0] > begun[3])
+            place = written[1] if late and written is not None else None if begun is None else begun[1]
+            named = self.ev.name_of(tensor)
+            yield self.found(
+                f"{named or 'A weight'} begins {scale:.0f} times as large as keeps sizes"
+                + (
+                    f": the first loss is {number(self.first[0])}, chance is {number(self.first[1])}."
+                    if high and self.first
+                    else "."
+                ),
+                place,
+                "begins too large",
+                layer=named,
+                proof=[
+                    *shown,
+                    ("deviation times the root of inputs", number(scale)),
+                    ("as layers begin", "0.6 to 1.4"),
+                ],
+                confirm=(f"{named or 'weight'}.std() * {named or 'weight'}[0].numel() ** 0.5", number(scale)),
+                unless="the weights were loaded.",
+                advice="Keep the initial values of the layer, or use nn.init.kaiming_normal_.",
+                weight=5.0,
+                explains=("diverges", "learns nothing", "saturated", "course", "dead units", "too large"),
+            )
+            return
+        if self.inputs is not None and self.inputs[0] > RAW and not self.normed:
+            size, place, low, high_ = self.inputs
+            yield self.found(
+                f"The model is given numbers from {number(low)} to {number(high_)} as they are"
+                + (
+                    f": the first loss is {number(self.first[0])}, chance is {number(self.first[1])}."
+                    if high and self.first
+                    else "."
+                ),
+                place,
+                "not scaled",
+                proof=[
+                    *shown,
+                    ("root mean square of the inputs", number(size)),
+                    ("as layers expect", "about 1"),
+                ],
+                confirm=("x.mean(), x.std()", "far from 0 and 1"),
+                unless="the model scales them itself.",
+                advice="Bring them to mean 0 and deviation 1, or divide by 255.",
+                weight=4.0,
+                explains=("diverges", "learns nothing", "course", "dead units", "saturated", "too large"),
+            )
+
+
+class SmallStart(Rule):
+    """Weights begin so small that nothing of the input arrives.
+
+    Meaning: each layer should pass on the size of what it is given; a product of small layers is nothing.
+    Fires: when two weights or more, none of them the last, begin with less than a twentieth of the deviation that
+    keeps sizes, there is no norm between, and the run learns nothing.
+    Wrong if: the run is short; a slow start may pass.
+    Healthy programs tried: residual networks with small last weights, transformers with 0.02, zero heads.
+    """
+
+    name, title, certainty, severity = "small start", "weights that begin too small", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        big = next((r for r in self.ev.rules if isinstance(r, BigStart)), None)
+        if big is None or len(big.small) < 2 or self.ev.any_norm:
+            return
+        course = Course(self.ev)
+        if not course.stays:
+            return
+        scale, tensor = min(big.small, key=lambda pair: pair[0])
+        begun, written = self.ev.begun.get(id(tensor)), self.ev.writes.get(id(tensor))
+        late = written is not None and (begun is None or written[0] > begun[3])
+        place = written[1] if late and written is not None else None if begun is None else begun[1]
+        named = self.ev.name_of(tensor)
+        yield self.found(
+            f"{len(big.small)} weights begin at {number(scale)} of the size that keeps sizes: nothing "
+            "of the input arrives.",
+            place,
+            "begins too small",
+            layer=named,
+            proof=[
+                ("deviation times the root of inputs", number(scale)),
+                ("as layers begin", "0.6 to 1.4"),
+                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+            ],
+            confirm=("the deviation of the outputs over the batch", "0, nearly"),
+            unless="the run is short.",
+            advice="Keep the initial values of the layers, or use nn.init.kaiming_normal_.",
+            weight=4.0,
+            explains=("learns nothing", "vanishes", "too small"),
+        )
+
+
+RULES = (BigStart, SmallStart)

@@ -1,0 +1,60 @@
+"""What travels of a diagnosis.
+
+Invariant: numbers and text.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+SCHEMA = 1
+
+
+class Place(TypedDict):
+    """A line of the user's: `role` is "guilty", "related" or "" for a neighbour."""
+
+    line: int
+    text: str
+    role: str
+    label: str
+
+
+class Found(TypedDict):
+    """A finding."""
+
+    rule: str
+    severity: str  # "bad", "wrong", "doubtful"
+    certainty: str  # "exact", "lineage", "measured"
+    text: str
+    where: str
+    layer: str
+    source: list[Place]
+    proof: list[tuple[str, str]]
+    confirm: str
+    gives: str
+    unless: str
+    cure: list[tuple[int, str, str]]
+    advice: str
+
+
+class Looked(TypedDict):
+    """A rule, and whether it had anything to look at."""
+
+    name: str
+    title: str
+    looked: bool
+
+
+class State(TypedDict):
+    """The whole."""
+
+    version: int
+    title: str
+    says: str
+    report: str
+    steps: int
+    passes: int
+    count: int
+    losses: list[float]
+    rules: list[Looked]
+    findings: list[Found]

@@ -1,0 +1,119 @@
+"""A run under diagnosis: it listens, and then says what it found.
+
+Invariant: a rule that fails is left out and named; it ends neither the run nor the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .evidence import Evidence
+from .exceptions import of_exception
+from .finding import Finding, rank
+from .record import DiagnoseRecord
+from .rules import RULES
+
+MOST = 3  # findings that are shown
+
+
+class Diagnosis:
+    """Listens to what runs, and finds what is wrong with it.
+
+    Args:
+        namespace: names that things have; without it, those of the frames that run.
+        title: what is diagnosed.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch.debug.diagnose import Diagnosis
+        >>> net = vistorch.nn.Linear(2, 1)
+        >>> opt = vistorch.optim.SGD(net.parameters(), lr=0.01)
+        >>> x, y = vistorch.ones(8, 2), vistorch.ones(8, 1)
+        >>> with Diagnosis({"opt": opt}) as diagnosis:
+        ...     for _ in range(6):
+        ...         loss = ((net(x) - y) ** 2).mean()
+        ...         loss.backward()
+        ...         opt.step()
+        >>> diagnosis.record().findings[0].text
+        'Gradients are never cleared: opt.step() uses those of earlier steps again.'
+    """
+
+    def __init__(self, namespace: dict[str, Any] | None = None, title: str = "diagnose") -> None:
+        self.title = title
+        self.evidence = Evidence(RULES, things(namespace or {}))
+        self.failures: list[str] = []
+        self.error: Finding | None = None
+
+    def __enter__(self) -> Diagnosis:
+        """Begin to listen."""
+        self.evidence.__enter__()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """End; an exception goes on its way, and is a finding."""
+        self.evidence.__exit__(kind, error, trace)
+        if error is not None:
+            self.failed(error)
+
+    def failed(self, error: BaseException) -> None:
+        """Note the exception that ended what ran.
+
+        Args:
+            error: which.
+        """
+        if self.error is None and isinstance(error, Exception):
+            self.error = of_exception(error, self.evidence)
+
+    def findings(self) -> list[Finding]:
+        """All that is found by now, the most certain first."""
+        found: list[Finding] = [] if self.error is None else [self.error]
+        self.evidence.diverged = None
+        for rule in self.evidence.rules:
+            try:
+                found += list(rule.findings())
+            except Exception as error:
+                self.failures.append(f"{rule.name}: {type(error).__name__}: {error}")
+        found.sort(key=rank)
+        superfluous: set[str] = set()
+        kept = []
+        for one in found:
+            if one.rule in superfluous:
+                continue
+            if one.place is None and not one.layer:
+                continue
+            kept.append(one)
+            superfluous.update(one.explains)
+        return kept
+
+    def record(self) -> DiagnoseRecord:
+        """What is found by now."""
+        found = self.findings()
+        ev = self.evidence
+        looked = [(r.name, r.title, r.had_something) for r in ev.rules if r.title]
+        return DiagnoseRecord(
+            self.title,
+            found[:MOST],
+            len(found),
+            looked,
+            ev.steps,
+            ev.passes,
+            self._losses(),
+            list(self.failures),
+        )
+
+    def _losses(self) -> list[float]:
+        every = [x for _, x, _ in self.evidence.losses]
+        return every[:: max(1, len(every) // 400)][:400]
+
+
+def things(namespace: dict[str, Any]) -> dict[str, Any]:
+    """The modules and optimizers among names."""
+    from ..layers import is_module
+
+    return {
+        name: value
+        for name, value in namespace.items()
+        if not name.startswith("_")
+        and not isinstance(value, type)
+        and (is_module(value) or hasattr(value, "param_groups"))
+    }

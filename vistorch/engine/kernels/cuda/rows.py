@@ -1,0 +1,81 @@
+"""Which rows of the table have a kernel of the project's own on a CUDA device.
+
+The counterpart of `fast/rows.py`: a kernel is made over the plain one, which it calls for types and shapes it does not
+know. Invariant: a row that is not listed runs its plain kernel on cupy's arrays, untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import attention, losses, norms, places, pooling, softmax
+
+Make = Callable[[Callable[..., Any], Any], Callable[..., Any]]
+
+KERNELS: dict[str, Make] = {
+    "attention": attention.attention,
+    "masked_attention": attention.masked_attention,
+    "index": places.index,
+    "index_put": places.index_put,
+    "embedding_gradient": places.embedding_gradient,
+    "group_norm": norms.group_norm,
+    "native_batch_norm": norms.batch_norm,
+    "native_group_norm": norms.group_norm,
+    "native_layer_norm": norms.layer_norm,
+    "rms_norm": norms.rms_norm,
+    "log_softmax": softmax.forward(True),
+    "log_softmax_backward_data": softmax.gradient(True),
+    "softmax": softmax.forward(False),
+    "softmax_backward_data": softmax.gradient(False),
+    **{f"nll_loss{d}": losses.likelihood for d in ("", "2d")},
+    **{f"nll_loss{d}_backward": losses.gradient for d in ("", "2d")},
+    **{f"nll_loss{d}_weighted": losses.likelihood_weighted for d in ("", "2d")},
+    **{f"nll_loss{d}_weighted_backward": losses.gradient_weighted for d in ("", "2d")},
+    "max_pool1d": pooling.maximum,
+    **{f"avg_pool{d}d": pooling.average for d in (2, 3)},
+    **{f"avg_pool{d}d_backward": pooling.average_gradient for d in (2, 3)},
+    **{f"adaptive_avg_pool{d}d": pooling.adaptive for d in (2, 3)},
+    **{f"adaptive_avg_pool{d}d_backward": pooling.adaptive_gradient for d in (2, 3)},
+    **{f"{a}max_pool{d}d": pooling.maximum for a in ("", "adaptive_") for d in (2, 3)},
+    **{
+        f"{a}max_pool{d}d_with_indices": pooling.maximum_with_indices
+        for a in ("", "adaptive_")
+        for d in (2, 3)
+    },
+    **{f"{a}max_pool{d}d_backward": pooling.maximum_gradient for a in ("", "adaptive_") for d in (2, 3)},
+    **{f"{a}max_pool{d}d_picked": pooling.picked for a in ("", "adaptive_") for d in (2, 3)},
+}
+TOGETHER: dict[str, Callable[[Any], Any]] = {
+    "attention": attention.gradients,
+    "masked_attention": attention.masked_gradients,
+    "group_norm": norms.group_gradients,
+    "native_batch_norm": norms.batch_gradients,
+    "native_layer_norm": norms.layer_gradients,
+    "rms_norm": norms.rms_gradients,
+}
+
+
+def chosen(name: str, plain: Callable[..., Any], xp: Any) -> Callable[..., Any]:
+    """What a row runs on arrays of `xp`: the own kernel over the plain one, or the plain one."""
+    make = KERNELS.get(name)
+    if make is None:
+        return plain
+    run: Any = make(plain, xp)
+    run.__name__ = getattr(plain, "__name__", "kernel")
+    run.plain = plain
+    return run
+
+
+def chosen_together(name: str, plain: Any, xp: Any) -> Any:
+    """The same for the function that gives all gradients of a row; on other arrays it stays what it was."""
+    make = TOGETHER.get(name)
+    if make is None or plain is None:
+        return plain
+    own = make(plain)
+
+    def run(library: Any, *args: Any) -> Any:
+        return (own if library is xp else plain)(library, *args)
+
+    run.elsewhere = plain  # type: ignore[attr-defined]
+    return run

@@ -18,6 +18,7 @@ from ..engine.base.events import listeners
 from ..engine.core import views
 from ..engine.core.base_ops import expand
 from ..engine.core.graph import Out, edge
+from ..engine.core.private_order import by_rows
 from ..engine.core.registry import FUNCTIONS, public
 from ..engine.core.rules import REC
 from ..engine.core.tensor import Tensor, wrap
@@ -338,7 +339,7 @@ def _caught(
 def _result(g: Any, e: Any, nodes: list) -> Tensor:
     """A caught gradient as a Tensor; of a sum it is the expanded view that it is in PyTorch, else memory of its own."""
     if not views.aliased(g):
-        return wrap(g, e.place)
+        return wrap(g if e.place.kind else by_rows(g), e.place)
     if not _of_a_sum(e, nodes):
         return wrap(e.place.xp.array(g, order="C"), e.place)
     own = g[tuple([slice(0, 1) if s == 0 else slice(None) for s in g.strides])]

@@ -12,6 +12,7 @@ from vistorch.engine.base.numpy_warnings import hushed
 from vistorch.engine.core.rules import TABLE
 from vistorch.engine.kernels.fast import rows
 from vistorch.engine.kernels.fast.switch import onednn
+from vistorch.engine.kernels.strides import scope
 
 pytestmark = pytest.mark.skipif(not onednn.available(), reason=f"needs oneDNN: {onednn.why}")
 F = L.nn.functional
@@ -101,30 +102,41 @@ def test_convolution_and_its_gradients(case):
 SAME = [
     ((4, 3, 32, 32), (6, 3, 5, 5), (1, 1), (0, 0), (1, 1), 1),
     ((2, 64, 8, 8), (64, 64, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    ((8, 64, 32, 32), (64, 64, 3, 3), (1, 1), (1, 1), (1, 1), 1),
     ((2, 64, 8, 8), (128, 64, 3, 3), (2, 2), (1, 1), (1, 1), 1),
     ((2, 64, 8, 8), (64, 1, 3, 3), (1, 1), (1, 1), (1, 1), 64),
 ]
 
 
-@pytest.mark.parametrize("case", SAME, ids=str)
-def test_convolution_is_torchs_bit_for_bit(case):
+@pytest.mark.parametrize(
+    ("case", "last"), [(case, False) for case in SAME] + [(case, True) for case in SAME[1:3]]
+)
+def test_convolution_is_torchs_bit_for_bit(case, last):
+    """Where our images lie with channels last, its kernel for those is the same one."""
     xs, ws, stride, padding, dilation, groups = case
+    order = torch.channels_last if last else torch.contiguous_format
     x, w, b = noise(*xs), noise(*ws, seed=1), noise(ws[0], seed=2)
     theirs = [torch.tensor(a, requires_grad=True) for a in (x, w, b)]
     mine = [L.tensor(a, requires_grad=True) for a in (x, w, b)]
+    theirs[0] = torch.tensor(x).to(memory_format=order).requires_grad_()
     before = torch.get_num_threads(), L.get_num_threads()
     torch.set_num_threads(1)
     L.set_num_threads(1)
     try:
         with every_size():
+            scope.open, scope.made = last, []
             out, want = (
                 F.conv2d(*mine, stride, padding, dilation, groups),
                 T.conv2d(*theirs, stride, padding, dilation, groups),
             )
             g = noise(*want.shape, seed=3)
-            out.backward(L.tensor(g))
-            want.backward(torch.tensor(g))
+            ours = L.tensor(g)
+            if last:  # as it would come from the next of such operations
+                ours = ours.to(memory_format=L.channels_last)
+            out.backward(ours)
+            want.backward(torch.tensor(g).to(memory_format=order))
     finally:
+        scope.open = scope.made = None
         torch.set_num_threads(before[0])
         L.set_num_threads(before[1])
     for ours, his in zip(

@@ -250,13 +250,25 @@ REPLACED: Any = object()
 class More:
     """What few tensors have: hooks, a retained gradient, the weak way to its leaf, a subclass's own."""
 
-    __slots__ = ("former", "hooks", "kept_by", "leaf", "loose", "moved", "own", "retains", "shown")
+    __slots__ = (
+        "former",
+        "hooks",
+        "kept_aside",
+        "kept_by",
+        "leaf",
+        "loose",
+        "moved",
+        "own",
+        "retains",
+        "shown",
+    )
 
     def __init__(self) -> None:
         self.leaf: Any = None
         self.former: tuple = ()  # the ends of its graphs from before it got another shape, known weakly
         self.hooks: Any = None
         self.retains = False
+        self.kept_aside: Any = None  # the array of a tensor whose memory order is private
         self.kept_by: Any = None  # the node's hooks that keep the retained gradient
         self.own = False  # a view whose requires_grad was set on itself
         self.loose = False  # an inference tensor that may be written outside inference mode

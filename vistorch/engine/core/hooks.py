@@ -12,6 +12,7 @@ from ..base import errors, type_names
 from ..base.modes import careful, mode
 from .graph import Hooks, follow, more
 from .handles import RemovableHandle, handle
+from .private_order import by_rows
 from .registry import public
 from .tensor import Tensor, ndarray, wrap
 
@@ -103,8 +104,12 @@ def tensor_of(g: Any, place: Any) -> Any:
     """A gradient as hooks see it: a Tensor that may be written, or None."""
     if g is None or isinstance(g, Tensor):
         return g
-    # what a scalar's pass starts with is shared by all passes, and locked
-    return wrap(g.copy() if g.__class__ is ndarray and not g.flags.writeable else g, place)
+    if g.__class__ is ndarray:
+        if not g.flags.writeable:  # what a scalar's pass starts with is shared by all passes, and locked
+            g = g.copy()
+        elif g.ndim > 3:
+            g = by_rows(g)
+    return wrap(g, place)
 
 
 def run_tensor_hooks(h: Hooks, g: Any, place: Any, create_graph: bool) -> Any:

@@ -22,6 +22,7 @@ from ..memory.placement import CPU
 from . import out_argument, type_promotion, views
 from .base_ops import to_dtype
 from .graph import OUT, UNTRACKED, Out, sync_rg, version
+from .private_order import POINTWISE, Elsewhere, through
 from .tensor import Tensor, wrap
 from .type_promotion import FLOATS
 
@@ -135,6 +136,8 @@ def pointwise(fn: Any) -> Callable:
         def one(input):
             try:
                 d, v = input._data, input._ver
+            except Elsewhere:
+                return through(one, input)
             except AttributeError:
                 return replace(input, fn, (), {}, rule)
             dt = d.dtype
@@ -157,6 +160,7 @@ def pointwise(fn: Any) -> Callable:
                 emit(input, rule)
             return input
 
+        POINTWISE.add(one.__code__)
         return _named(one, rule)
 
     takes_number = len(rule.inputs) == 2 and "other" in fn.takes
@@ -178,6 +182,8 @@ def pointwise(fn: Any) -> Callable:
                     and other._place is CPU
                     and (v is None or v is not other._ver or other is input)
                 )
+        except Elsewhere:
+            return through(two, input, other)
         except AttributeError:
             return replace(input, fn, (other,), {}, rule)
         dt = d.dtype
@@ -206,6 +212,7 @@ def pointwise(fn: Any) -> Callable:
             emit(input, rule)
         return input
 
+    POINTWISE.add(two.__code__)
     return _named(two, rule)
 
 

@@ -19,6 +19,7 @@ from weakref import ref
 
 from ..base.home import HOME
 from .graph import CONST, DTYPE, IN, OUT, SHAPE, UNTRACKED, Out, Version, draw, leaf_of, new
+from .private_order import READERS
 from .record import record, save_input, unpack_raw
 
 _NAMES = {
@@ -76,7 +77,9 @@ def unpacker(rule: Any) -> Callable[..., Any]:
             "def build():\n    def unpack(n, saved):\n        return saved\n\n    return unpack\n"
         )()
     body = indent("\n".join([f"{names}, = saved", *lines, f"return {names},"]), " " * 8)
-    return _compiled(f"def build():\n    def unpack(n, saved):\n{body}\n\n    return unpack\n")()
+    unpack = _compiled(f"def build():\n    def unpack(n, saved):\n{body}\n\n    return unpack\n")()
+    READERS.add(unpack.__code__)  # a formula takes what was saved in any order of memory
+    return unpack
 
 
 def deferred(rule: Any, name: str, make: Callable[..., Any], *more: Any) -> Callable[..., Any]:

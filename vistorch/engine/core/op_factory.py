@@ -19,6 +19,7 @@ from ..base.events import listeners
 from ..base.modes import inferring, mode
 from ..base.numpy_warnings import aside, hushed, silently
 from .graph import UNTRACKED, Version
+from .private_order import Private, keep, through
 from .record import record
 from .rules import REC, Rule, define
 from .tensor import Tensor, asarray, ndarray, new, wrap
@@ -82,6 +83,26 @@ def enter(fn: Any, rule: Rule) -> Any:
     fn.__name__ = fn.__qualname__ = rule.name
     setattr(REC, rule.name, fn)
     return fn
+
+
+def in_any_order(call: Any, makes: bool = False) -> Any:
+    """The callable of a row whose kernels and formulas work in any order of memory.
+
+    Args:
+        call: as `op` made it.
+        makes: whether its results may lie with channels last where its operands do not.
+    """
+
+    def run(*args):
+        for t in args:
+            if t.__class__ is Private:
+                return through(call, *args)
+        outs = call(*args)
+        if makes and not outs._place.kind:
+            keep(outs)
+        return outs
+
+    return enter(run, call.rule)
 
 
 def widened(kernel: Callable, raw: list, consts: tuple) -> Any:

@@ -22,6 +22,7 @@ from ..memory.placement import CPU
 from . import type_promotion
 from .graph import UNTRACKED
 from .op_factory import enter
+from .private_order import POINTWISE, Elsewhere, through
 from .record import record
 from .rules import Rule, define, variant
 from .tensor import Tensor, asarray, ndarray, new
@@ -74,6 +75,10 @@ def unary(
     def call(input, *, out=None):
         try:
             a = input._data
+        except Elsewhere:
+            return (
+                through(call, input) if out is None else type_promotion.unary(rule, ints, check, input, out)
+            )
         except AttributeError:
             raise errors.must_be_tensor(name, "input", 1, input) from None
         dt = a.dtype
@@ -106,6 +111,7 @@ def unary(
             emit(rule, (input,), (), (o,))
         return o
 
+    POINTWISE.add(call.__code__)
     call.ints, call.plain_types = ints, FLOATS if floats else NONE  # type: ignore[attr-defined]
     return enter(call, rule)
 
@@ -185,6 +191,10 @@ def _of_tensors(
         try:
             a = input._data
             b = other._data
+        except Elsewhere:
+            if out is None:
+                return through(call, input, other)
+            return type_promotion.binary(rule, how, input, other, out)
         except AttributeError:
             kind_of = other.__class__
             if (kind_of is float or kind_of is int) and out is None and isinstance(input, Tensor):
@@ -232,6 +242,7 @@ def _of_tensors(
             emit(rule, (input, other), (), (o,))
         return o
 
+    POINTWISE.add(call.__code__)
     call.scaled = scaled  # type: ignore[attr-defined]  for who knows already that `other` is a real number
     return call
 
@@ -245,7 +256,10 @@ def _of_number(
 
     def scaled(input, number):
         """Float tensor and real number: numpy's weak scalars do what PyTorch does."""
-        a = input._data
+        try:
+            a = input._data
+        except Elsewhere:
+            return through(scaled, input, number)
         dt = a.dtype
         if (
             (dt is not f4 and dt is not f8)
@@ -277,4 +291,5 @@ def _of_number(
             emit(own, (input, number), (), (o,))
         return o
 
+    POINTWISE.add(scaled.__code__)
     return scaled

@@ -15,6 +15,7 @@ from ..base.events import listeners
 from ..base.home import HOME
 from ..base.modes import mode
 from .graph import CONST, IN, NUMBERS, OUT, SHAPE, UNTRACKED, Leaf, Node, Version, draw, leaf_of, more, out_of
+from .private_order import READERS
 from .tensor import Tensor, new, wrap
 
 
@@ -189,6 +190,9 @@ def unpack_raw(node: Any, entry: Any, kind: int, index: int) -> Any:
     if cls is Promoted:
         return unpack_raw(node, entry.saved, kind, index).astype(entry.dtype)
     return entry
+
+
+READERS.add(unpack_raw.__code__)
 
 
 def unpack_recorded(node: Any, entry: Any, kind: int, index: int) -> Any:

@@ -29,7 +29,9 @@ from ..kernels.fast import rows as fast
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
 from .node_maker import deferred, maker, unpacker
+from .private_order import by_rows
 from .record import unpack_recorded
+from .tensor import Tensor
 
 
 class Namespace:
@@ -154,7 +156,12 @@ class Rule:
             raise RuntimeError(errors.FREED_TWICE)
         at = self.saved_names.index(asked)
         kind, index, _ = self.saves[at]
-        return unpack_recorded(node, node.saved[at], kind, index)
+        value = unpack_recorded(node, node.saved[at], kind, index)
+        if (
+            isinstance(value, Tensor) and not value._place.kind
+        ):  # it may lie in an order that nobody is to see
+            value._data = by_rows(value._data)
+        return value
 
     def __repr__(self) -> str:
         return f"<rule {self.name}({', '.join(self.inputs + self.consts)})>"

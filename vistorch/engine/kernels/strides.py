@@ -5,6 +5,7 @@ Invariant: what `strided` and `expand` return is memory of their argument, writa
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -184,3 +185,27 @@ def restride(xp: Any, g: Any, source: tuple, target: tuple, shift: int, divide: 
     if shared is not None and divide == "target":
         memory = (memory / shared).astype(g.dtype)
     return memory[b]
+
+
+def channels_last(a: Any) -> bool:
+    """Whether a dense array of images or volumes lies with its channels, the second dim, last."""
+    if a.ndim not in (4, 5):
+        return False
+    step = a.itemsize
+    steps = a.strides
+    for i in (1, *range(a.ndim - 1, 1, -1), 0):
+        if a.shape[i] != 1:
+            if steps[i] != step:
+                return False
+            step *= a.shape[i]
+    return True
+
+
+class Scope(threading.local):
+    """Whether results may lie with channels last in this thread, since nobody looks at them yet, and which do."""
+
+    open: bool | None = None  # None where it was not asked for, False where someone looks
+    made: list | None = None
+
+
+scope = Scope()

@@ -11,6 +11,7 @@ from typing import Any
 from ..base import dims, errors
 from ..base.layout import RANKS, axes_last, contiguous_format
 from ..base.size import size_of
+from ..core.private_order import READERS
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor
 from ..memory.array_memory import owner, start
@@ -198,6 +199,7 @@ def numel(input: Tensor) -> int:
 
 
 METHODS["nelement"] = numel
+READERS.update([fn.__code__ for fn in (dim, size, numel)])
 
 
 @public(function=False)

@@ -16,6 +16,7 @@ from ...engine.base import dtypes
 from ...engine.base.events import listeners
 from ...engine.base.modes import no_grad
 from ...engine.core.handles import RemovableHandle
+from ...engine.core.private_order import scope, within
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
 from ...engine.ops.shape.convert import asked, converted
@@ -156,6 +157,8 @@ class Module:
     # ---- calling -----------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward` and the hooks around it."""
+        if self._modules and scope.open is None:
+            return within(Module.__call__, self, args, kwargs)
         if (
             self._forward_hooks
             or self._forward_pre_hooks

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...engine.base.events import listeners
 from ...engine.core.handles import RemovableHandle
+from ...engine.core.private_order import looked_at
 from ...engine.core.tensor import Tensor
 from . import global_hooks
 from .backward_hook import BackwardHook
@@ -79,6 +80,10 @@ def observed_call(module: Any, args: tuple, kwargs: dict) -> Any:
 
 
 def _call_hooked(module: Any, args: tuple, kwargs: dict) -> Any:
+    return looked_at(_call_seen, module, args, kwargs)
+
+
+def _call_seen(module: Any, args: tuple, kwargs: dict) -> Any:
     called: set = set()
     state: list = [args, kwargs, None]
     try:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import conv
+from ..strides import channels_last
 from .switch import onednn, sizes
 
 F4 = np.dtype("f4")
@@ -113,6 +114,68 @@ def conv_weight_grad(plain: Kernel) -> Kernel:
     return run
 
 
+# ---- batch normalisation --------------------------------------------------------------------------------------------
+def _last(x: Any) -> bool:
+    """Whether an array lies with its channels last; on rows oneDNN's batch normalisation is slower than numpy's."""
+    return (
+        x.dtype == F4
+        and x.ndim > 3
+        and x.size >= sizes.layer
+        and not x.flags.c_contiguous
+        and channels_last(x)
+        and onednn.ready()
+    )
+
+
+def _vectors(*given: Any) -> Any:
+    """Weights of the channels as dense arrays, None for those that are absent; None where oneDNN has no such type."""
+    out = []
+    for w in given:
+        if w.shape == (0,):
+            out.append(None)
+        elif w.dtype == F4:
+            out.append(np.ascontiguousarray(w))
+        else:
+            return None
+    return out
+
+
+def batch_norm(plain: Kernel) -> Kernel:
+    """`(input, weight, bias, running mean, running variance, training, eps)`."""
+
+    def run(x, weight, bias, mean, var, training, eps):
+        if _last(x) and (given := _vectors(weight, bias)) is not None:
+            n = onednn.normalization
+            if training:
+                made = n.batch_forward(x, *given, eps)
+            else:
+                made = n.batch_applied(x, *given, mean, var, eps)
+            if made is not None:
+                return made
+        return plain(x, weight, bias, mean, var, training, eps)
+
+    return run
+
+
+def batch_norm_gradients(plain: Kernel) -> Kernel:
+    """All gradients of `batch_norm`."""
+
+    def run(xp, g, wants, input, weight, out1, out2, training):
+        if (
+            xp is np
+            and training
+            and g.dtype == F4
+            and _last(input)
+            and (given := _vectors(weight)) is not None
+        ):
+            made = onednn.normalization.batch_backward(g, input, given[0], out1, out2)
+            if made is not None:
+                return [m if wanted else None for m, wanted in zip((*made, None, None), wants, strict=True)]
+        return plain(xp, g, wants, input, weight, out1, out2, training)
+
+    return run
+
+
 # ---- pooling --------------------------------------------------------------------------------------------------------
 # Where the maxima of an array were, for the gradient that may follow; kept as long as the array is.
 _spaces: dict[tuple[int, tuple], tuple] = {}
@@ -123,7 +186,7 @@ def _images(x: Any, windows: tuple) -> bool:
         x.dtype == F4
         and x.ndim == len(windows) + 2
         and x.size >= sizes.pool
-        and x.flags.c_contiguous
+        and (x.flags.c_contiguous or channels_last(x))
         and onednn.ready()
     )
 
@@ -149,7 +212,8 @@ def max_pool_backward(plain: Kernel) -> Kernel:
     def run(g, x, windows):
         found = _spaces.get((id(x), windows))
         if found is not None and found[0]() is x and g.dtype == F4 and onednn.on:
-            out = onednn.pooling.backward(onednn.pooling.MAX, g, found[1], x.shape, windows)
+            last = not x.flags.c_contiguous
+            out = onednn.pooling.backward(onednn.pooling.MAX, g, found[1], x.shape, windows, last)
             if out is not None:
                 return out
         return plain(g, x, windows)
@@ -193,7 +257,8 @@ def avg_pool_backward(plain: Kernel) -> Kernel:
             and onednn.ready()
         ):
             p = onednn.pooling
-            out = p.backward(p.MEAN_OF_ALL if include else p.MEAN, g, None, shape, windows)
+            last = not g.flags.c_contiguous and channels_last(g)
+            out = p.backward(p.MEAN_OF_ALL if include else p.MEAN, g, None, shape, windows, last)
             if out is not None:
                 return out
         return plain(g, shape, windows, include, override)

@@ -39,6 +39,7 @@ KERNELS: dict[str, Make] = {
     "max_pool3d": images.max_pool,
     "max_pool3d_backward": images.max_pool_backward,
     "mm": lambda plain: matrices.dot,
+    "native_batch_norm": images.batch_norm,
     "native_layer_norm": vectors.layer_norm,
     "sigmoid": vectors.one("LOGISTIC"),
     "silu": vectors.one("SWISH"),
@@ -50,6 +51,7 @@ KERNELS: dict[str, Make] = {
 ELEMENTWISE = frozenset("relu_backward sigmoid_backward tanh_backward".split())
 TOGETHER: dict[str, Make] = {
     "lstm_layer": recurrent.lstm_gradients,
+    "native_batch_norm": images.batch_norm_gradients,
     "native_layer_norm": vectors.layer_norm_gradients,
 }
 

@@ -1,4 +1,4 @@
-"""Layer normalisation of the rows of a matrix.
+"""Layer normalisation of the rows of a matrix, and batch normalisation of images whose channels lie last.
 
 Variances come and go as the reciprocal of the deviation, which is what the engine keeps.
 Invariant: nothing is written to an argument.
@@ -20,6 +20,7 @@ from .primitives import (
     D_SRC,
     DST,
     F4,
+    INFERENCE,
     MEAN,
     SCALE,
     SHIFT,
@@ -32,10 +33,13 @@ from .primitives import (
     described,
     good,
     inputs_of,
+    last_strides,
+    new,
+    ordered,
     plain,
 )
 
-_SCALE, _SHIFT = 2, 4
+_GLOBAL, _SCALE, _SHIFT = 1, 2, 4
 _NANOSECONDS = 0.6  # of an element
 
 
@@ -113,4 +117,84 @@ def backward(g: Any, x: Any, weight: Any, bias: bool, mean: Any, inverse: Any) -
     shift = np.zeros(c, F4) if asks else None
     args += [address(t) for t in (weight, shift, out, of_w, of_b) if t is not None]
     call(*args)
+    return out, of_w, of_b
+
+
+# ---- batch normalisation --------------------------------------------------------------------------------------------
+def _batch_of(kind: int, xs: tuple, eps: float, flags: int) -> Any:
+    x = plain(xs, last_strides(xs))
+    return good(described("batch_normalization_forward", kind, x, x, eps, flags, None))
+
+
+def _weights(flags: int, c: int) -> list:
+    return [(k, plain((c,))) for k, bit in ((SCALE, _SCALE), (SHIFT, _SHIFT)) if flags & bit]
+
+
+@cached
+def _batch_forward(threads, xs, eps, flags):
+    x, w = plain(xs, last_strides(xs)), plain(xs[1:2])
+    ins = ((SRC, x), *_weights(flags, xs[1]))
+    outs = ((DST, x), (MEAN, w), (VARIANCE, w))
+    return Call(_batch_of(TRAINING, xs, eps, flags), ins, outs, threads, fixed=True)
+
+
+@cached
+def _batch_applied(threads, xs, eps, flags):
+    x, w = plain(xs, last_strides(xs)), plain(xs[1:2])
+    ins = ((SRC, x), (MEAN, w), (VARIANCE, w), *_weights(flags, xs[1]))
+    return Call(_batch_of(INFERENCE, xs, eps, flags | _GLOBAL), ins, ((DST, x),), threads, fixed=True)
+
+
+@cached
+def _batch_backward(threads, xs, eps, flags):
+    x, w = plain(xs, last_strides(xs)), plain(xs[1:2])
+    hint = _batch_of(TRAINING, xs, eps, flags)
+    kind = BACKWARD if flags else BACKWARD_DATA
+    pd = good(described("batch_normalization_backward", kind, x, x, x, eps, flags, hint, None))
+    ins, outs = [(SRC, x), (D_DST, x), (MEAN, w), (VARIANCE, w)], [(D_SRC, x)]
+    if flags:
+        ins.append((SCALE, w))
+        outs += [(D_SCALE, w), (D_SHIFT, w)]
+    return Call(pd, tuple(ins), tuple(outs), threads, fixed=True)
+
+
+def batch_forward(x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """(out, mean, 1 / deviation, variance) of each channel; the first lies as the input."""
+    flags = _flags(weight, bias)
+    call = _batch_forward(share(x.size * _NANOSECONDS), x.shape, eps, flags)
+    if call is None:
+        return None
+    c = x.shape[1]
+    out, mean, variance = new(x.shape, True), np.empty(c, F4), np.empty(c, F4)
+    given = [address(t) for t in (weight, bias) if t is not None]
+    call(address(x), *given, address(out), address(mean), address(variance))
+    wide = variance.astype("f8")
+    return out, mean, (1 / np.sqrt(wide + eps)).astype(F4), wide
+
+
+def batch_applied(x: Any, weight: Any, bias: Any, mean: Any, variance: Any, eps: float) -> Any:
+    """The same with statistics that are given."""
+    call = _batch_applied(share(x.size * _NANOSECONDS), x.shape, eps, _flags(weight, bias))
+    if call is None:
+        return None
+    out = new(x.shape, True)
+    wide = variance.astype("f8")
+    mean, variance = [np.ascontiguousarray(t, F4) for t in (mean, variance)]
+    given = [address(t) for t in (weight, bias) if t is not None]
+    call(address(x), address(mean), address(variance), *given, address(out))
+    return out, mean, (1 / np.sqrt(wide + eps)).astype(F4), wide
+
+
+def batch_backward(g: Any, x: Any, weight: Any, mean: Any, inverse: Any) -> Any:
+    """The gradients of x, weight and bias; the last two depend on the number of threads."""
+    c = x.shape[1]
+    call = _batch_backward(steady(2 * x.size * _NANOSECONDS), x.shape, 0.0, _SCALE | _SHIFT)
+    if call is None:
+        return None
+    variance = inverse.astype("f8")
+    variance = (1 / (variance * variance)).astype(F4)
+    scale = np.ones(c, F4) if weight is None else weight
+    out, of_w, of_b = new(x.shape, True), np.empty(c, F4), np.empty(c, F4)
+    g = ordered(g, True)  # held until the call is over
+    call(*[address(t) for t in (x, g, mean, variance, scale, out, of_w, of_b)])
     return out, of_w, of_b

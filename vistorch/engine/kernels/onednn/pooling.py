@@ -15,7 +15,6 @@ from .primitives import (
     D_DST,
     D_SRC,
     DST,
-    F4,
     SRC,
     TRAINING,
     WORKSPACE,
@@ -24,6 +23,10 @@ from .primitives import (
     cached,
     described,
     good,
+    last_strides,
+    new,
+    order_of,
+    ordered,
     plain,
     size,
     wants,
@@ -45,16 +48,21 @@ def _shapes(xs: tuple, windows: tuple) -> tuple:
     return xs, (*xs[:2], *[w[4] for w in windows])
 
 
-def _forward_of(alg: int, xs: tuple, windows: tuple) -> Any:
-    x, y = [plain(s) for s in _shapes(xs, windows)]
+def _descriptions(xs: tuple, windows: tuple, last: bool) -> list:
+    """Of the input and of the result."""
+    return [plain(s, last_strides(s) if last else None) for s in _shapes(xs, windows)]
+
+
+def _forward_of(alg: int, xs: tuple, windows: tuple, last: bool) -> Any:
+    x, y = _descriptions(xs, windows, last)
     return good(described("pooling_forward", TRAINING, alg, x, y, *_geometry(xs, windows), None))
 
 
 @cached
-def _forward(threads, alg, xs, windows):
+def _forward(threads, alg, xs, windows, last):
     """The call and how long its workspace is."""
-    pd = _forward_of(alg, xs, windows)
-    x, y = [plain(s) for s in _shapes(xs, windows)]
+    pd = _forward_of(alg, xs, windows, last)
+    x, y = _descriptions(xs, windows, last)
     outs, n = [(DST, y)], 0
     if alg == MAX:
         space = wants(pd, WORKSPACE)
@@ -64,21 +72,22 @@ def _forward(threads, alg, xs, windows):
 
 
 @cached
-def _backward(threads, alg, xs, windows):
-    hint = _forward_of(alg, xs, windows)
-    x, y = [plain(s) for s in _shapes(xs, windows)]
+def _backward(threads, alg, xs, windows, last):
+    hint = _forward_of(alg, xs, windows, last)
+    x, y = _descriptions(xs, windows, last)
     pd = good(described("pooling_backward", alg, x, y, *_geometry(xs, windows), hint, None))
     ins = [(D_DST, y)] + ([(WORKSPACE, wants(hint, WORKSPACE))] if alg == MAX else [])
     return Call(pd, tuple(ins), ((D_SRC, x),), threads, fixed=True)
 
 
 def forward(alg: int, x: Any, windows: tuple) -> Any:
-    """The pooled array and, for maxima, the workspace that says where they were (else None)."""
-    found = _forward(share(x.size * _NANOSECONDS), alg, x.shape, windows)
+    """The pooled array and, for maxima, the workspace that says where they were (else None); it lies as the input."""
+    x, last = order_of(x)
+    found = _forward(share(x.size * _NANOSECONDS), alg, x.shape, windows, last)
     if found is None:
         return None
     call, n = found
-    x, y = np.ascontiguousarray(x), np.empty(_shapes(x.shape, windows)[1], F4)
+    y = new(_shapes(x.shape, windows)[1], last)
     if alg != MAX:
         call(address(x), address(y))
         return y, None
@@ -87,13 +96,13 @@ def forward(alg: int, x: Any, windows: tuple) -> Any:
     return y, space
 
 
-def backward(alg: int, g: Any, space: Any, shape: tuple, windows: tuple) -> Any:
-    """The gradient of an input of that shape."""
-    out = np.empty(shape, F4)
-    call = _backward(share(out.size * _NANOSECONDS), alg, shape, windows)
+def backward(alg: int, g: Any, space: Any, shape: tuple, windows: tuple, last: bool = False) -> Any:
+    """The gradient of an input of that shape; `last`: which lay with its channels last."""
+    out = new(shape, last)
+    call = _backward(share(out.size * _NANOSECONDS), alg, shape, windows, last)
     if call is None:
         return None
-    g = np.ascontiguousarray(g)
+    g = ordered(g, last)
     if space is None:
         call(address(g), address(out))
     else:

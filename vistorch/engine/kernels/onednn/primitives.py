@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..strides import channels_last
 from .library import INT, Library, P, Refused, dims, opened
 
 FLOAT, BYTES = 3, 6  # float32, uint8
@@ -171,6 +172,33 @@ def _address() -> Callable[[np.ndarray], int]:
 
 
 address = _address()
+
+
+# ---- the order of images ---------------------------------------------------------------------------------------------
+def order_of(a: Any) -> tuple:
+    """An array that a primitive can read as it lies, and whether its channels, the second dim, lie last."""
+    if a.flags.c_contiguous:
+        return a, False
+    return (a, True) if channels_last(a) else (np.ascontiguousarray(a), False)
+
+
+def ordered(a: Any, last: bool) -> Any:
+    """The array in the order that is wanted."""
+    if not last:
+        return np.ascontiguousarray(a)
+    if channels_last(a):
+        return a
+    out = new(a.shape, True)
+    out[...] = a
+    return out
+
+
+def new(shape: tuple, last: bool) -> Any:
+    """Memory for a result, in one order or the other."""
+    if not last:
+        return np.empty(shape, F4)
+    n, c, *size = shape
+    return np.empty((n, *size, c), F4).transpose(0, len(shape) - 1, *range(1, len(shape) - 1))
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy as np
 from ...base import errors
 from ...core import out_argument
 from ...core.inplace import direct, replace
+from ...core.private_order import Private, through
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
 from ...kernels.fast.spread import blocks
@@ -80,6 +81,8 @@ def overwrite(
 
     `write(array, *consts)` does in place what the kernel of the row returns.
     """
+    if input.__class__ is Private:
+        return through(overwrite, input, name, refuse, row, consts, write)
     if direct(row.rule, input, (), consts, write):
         return input
     if not isinstance(input, Tensor):

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...base import dims
 from ...base.casting import casting
+from ...core.private_order import Private, through
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ..image.pad import constant_pad
@@ -98,6 +99,10 @@ def _public(
     groups: Any,
 ) -> Tensor:
     """`conv1d` and its like."""
+    if input.__class__ is Private and not isinstance(
+        padding, str
+    ):  # "same" warns, and says where it was called
+        return through(_public, func, rank, input, weight, bias, stride, padding, dilation, groups)
     tensors(func, input, weight, bias)
     stride = numbers(stride, rank, func, "stride", 4)
     dilation = numbers(dilation, rank, func, "dilation", 6)

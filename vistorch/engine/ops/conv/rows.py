@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from ...core.op_factory import op
+from ...core.op_factory import in_any_order, op
 from ...kernels import conv as kernels
 
 LATEX = {
@@ -65,49 +65,61 @@ def _to_weight(F, g, input, weight_shape, stride, padding, dilation, groups):
     return F.conv_weight_grad(g, input, weight_shape[2:], stride, padding, dilation, groups)
 
 
-convolution = op(
-    "convolution",
-    _convolution,
-    inputs="input weight",
-    formula=LATEX,
-    input=_to_input,
-    weight=_to_weight,
+convolution = in_any_order(
+    op(
+        "convolution",
+        _convolution,
+        inputs="input weight",
+        formula=LATEX,
+        input=_to_input,
+        weight=_to_weight,
+    ),
+    makes=True,
 )
-convolution_with_bias = op(
-    "convolution_with_bias",
-    _with_bias,
-    inputs="input weight bias",
-    name_in_graph="ConvolutionBackward0",
-    formula=LATEX,
-    input=_to_input,
-    weight=_to_weight,
-    bias=lambda F, g: F.conv_bias_grad(g),
+convolution_with_bias = in_any_order(
+    op(
+        "convolution_with_bias",
+        _with_bias,
+        inputs="input weight bias",
+        name_in_graph="ConvolutionBackward0",
+        formula=LATEX,
+        input=_to_input,
+        weight=_to_weight,
+        bias=lambda F, g: F.conv_bias_grad(g),
+    ),
+    makes=True,
 )
-input_grad = op(
-    "conv_input_grad",
-    _input_grad,
-    inputs="input weight",
-    name_in_graph="ConvolutionBackwardBackward0",
-    formula={"input": r"\bar g = \bar z \star w", "weight": r"\bar w = g \star \bar z"},
-    input=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
-        g, weight, stride, padding, dilation, groups
+input_grad = in_any_order(
+    op(
+        "conv_input_grad",
+        _input_grad,
+        inputs="input weight",
+        name_in_graph="ConvolutionBackwardBackward0",
+        formula={"input": r"\bar g = \bar z \star w", "weight": r"\bar w = g \star \bar z"},
+        input=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
+            g, weight, stride, padding, dilation, groups
+        ),
+        weight=lambda F, g, input, weight_shape, stride, padding, dilation, groups: F.conv_weight_grad(
+            input, g, weight_shape[2:], stride, padding, dilation, groups
+        ),
     ),
-    weight=lambda F, g, input, weight_shape, stride, padding, dilation, groups: F.conv_weight_grad(
-        input, g, weight_shape[2:], stride, padding, dilation, groups
-    ),
+    makes=True,
 )
-weight_grad = op(
-    "conv_weight_grad",
-    _weight_grad,
-    inputs="input other",
-    name_in_graph="ConvolutionBackwardBackward0",
-    formula={"input": r"\bar g = x \star \bar w", "other": r"\bar x = g \star^T \bar w"},
-    input=lambda F, g, other, stride, padding, dilation, groups: F.convolution(
-        other, g, stride, padding, dilation, groups
+weight_grad = in_any_order(
+    op(
+        "conv_weight_grad",
+        _weight_grad,
+        inputs="input other",
+        name_in_graph="ConvolutionBackwardBackward0",
+        formula={"input": r"\bar g = x \star \bar w", "other": r"\bar x = g \star^T \bar w"},
+        input=lambda F, g, other, stride, padding, dilation, groups: F.convolution(
+            other, g, stride, padding, dilation, groups
+        ),
+        other=lambda F, g, input, other_shape, stride, padding, dilation, groups: F.conv_input_grad(
+            input, g, other_shape[2:], stride, padding, dilation, groups
+        ),
     ),
-    other=lambda F, g, input, other_shape, stride, padding, dilation, groups: F.conv_input_grad(
-        input, g, other_shape[2:], stride, padding, dilation, groups
-    ),
+    makes=True,
 )
 op(
     "conv_bias_grad",
@@ -128,26 +140,32 @@ def _transposed_to_weight(F, g, input, weight_shape, stride, padding, dilation, 
     return F.conv_weight_grad(input, g, weight_shape[2:], stride, padding, dilation, groups)
 
 
-transposed = op(
-    "convolution_transposed",
-    _transposed,
-    inputs="input weight",
-    name_in_graph="ConvolutionBackward0",
-    formula={"input": r"\bar x = \bar z \star w", "weight": r"\bar w = x \star \bar z"},
-    input=_transposed_to_input,
-    weight=_transposed_to_weight,
+transposed = in_any_order(
+    op(
+        "convolution_transposed",
+        _transposed,
+        inputs="input weight",
+        name_in_graph="ConvolutionBackward0",
+        formula={"input": r"\bar x = \bar z \star w", "weight": r"\bar w = x \star \bar z"},
+        input=_transposed_to_input,
+        weight=_transposed_to_weight,
+    ),
+    makes=True,
 )
-transposed_with_bias = op(
-    "convolution_transposed_with_bias",
-    _transposed_with_bias,
-    inputs="input weight bias",
-    name_in_graph="ConvolutionBackward0",
-    formula={
-        "input": r"\bar x = \bar z \star w",
-        "weight": r"\bar w = x \star \bar z",
-        "bias": LATEX["bias"],
-    },
-    input=_transposed_to_input,
-    weight=_transposed_to_weight,
-    bias=lambda F, g: F.conv_bias_grad(g),
+transposed_with_bias = in_any_order(
+    op(
+        "convolution_transposed_with_bias",
+        _transposed_with_bias,
+        inputs="input weight bias",
+        name_in_graph="ConvolutionBackward0",
+        formula={
+            "input": r"\bar x = \bar z \star w",
+            "weight": r"\bar w = x \star \bar z",
+            "bias": LATEX["bias"],
+        },
+        input=_transposed_to_input,
+        weight=_transposed_to_weight,
+        bias=lambda F, g: F.conv_bias_grad(g),
+    ),
+    makes=True,
 )

@@ -12,6 +12,7 @@ import numpy as np
 from ...base.dims import flag
 from ...base.events import listeners
 from ...core.op_factory import op
+from ...core.private_order import Private, through
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ..shape.reshape import viewed
@@ -217,6 +218,9 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
         tensor([[-1.],
                 [ 1.]])
     """
+    if input.__class__ is Private:
+        stats = (running_mean, running_var, training, momentum, eps, cudnn_enabled)
+        return through(batch_norm, input, weight, bias, *stats)
     training, momentum, eps = checks.batch(
         "batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps
     )

@@ -8,6 +8,7 @@ from typing import Any
 from ...base import dims, dtypes
 from ...base.dims import flag
 from ...core import out_argument
+from ...core.private_order import Private, through
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
@@ -44,6 +45,9 @@ def avg_pool(
     out: Any = None,
 ) -> Tensor:
     """Average over windows of the last two or three dims."""
+    if input.__class__ is Private and out is None:
+        more = (kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+        return through(avg_pool, name, d, input, *more)
     step = stride if stride.__class__ is not tuple or stride else None
     if (  # the usual call: everything about it is known from the last time
         kernel_size.__class__ is int

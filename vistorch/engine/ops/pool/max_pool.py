@@ -12,6 +12,7 @@ from ...base.casting import casting
 from ...base.dims import flag
 from ...base.modes import mode
 from ...core.graph import sync_rg
+from ...core.private_order import Private, through
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ..shape import rows
@@ -32,6 +33,8 @@ def max_pool(
     indices: bool,
 ) -> Any:
     """Pool the last two or three dims; with their indices where asked."""
+    if input.__class__ is Private:
+        return through(max_pool, name, d, input, kernel_size, stride, padding, dilation, ceil_mode, indices)
     step = stride if stride.__class__ is not tuple or stride else None
     if (  # the usual call: everything about it is known from the last time
         kernel_size.__class__ is int

@@ -86,7 +86,7 @@ def of_pytorch() -> TorchVersion | None:
         True
     """
     found = sys.modules.get("torch")  # vistorch itself, where the alias is on
-    if found is sys.modules.get("vistorch") or getattr(found, "__name__", "") != "torch":
+    if found is None or found is sys.modules.get("vistorch") or found.__name__ != "torch":
         return None
     return TorchVersion(str(found.__version__)) if hasattr(found, "__version__") else None
 

@@ -92,10 +92,12 @@ def list_models(
         >>> list_models(include="resnet*")
         ['resnet101', 'resnet152', 'resnet18', 'resnet34', 'resnet50']
     """
+    # by its spec: under the alias `__name__` says torchvision
+    home = None if module is None else getattr(module.__spec__, "name", module.__name__)
     names = {
         name
         for name, build in BUILDERS.items()
-        if module is None or module.__spec__.name in (own_module(build), own_module(build).rsplit(".", 1)[0])
+        if home is None or home in (own_module(build), own_module(build).rsplit(".", 1)[0])
     }
     if include is not None:
         patterns = [include] if isinstance(include, str) else list(include)

@@ -13,6 +13,7 @@ from ...debug.diagnose import Diagnosis
 from .._frame.command import Asked, Command, Parser
 from .._frame.run_cell import finish, run
 from .._frame.shell import names_around
+from .._frame.user_error import Refusal
 
 NAME = "diagnose"
 
@@ -61,6 +62,11 @@ def diagnose(function: Callable[..., Any] | None = None, *given: Any, **named: A
         >>> found.record().findings[0].rule
         'used twice'
     """
+    if function is not None and not callable(function):
+        raise Refusal(
+            f"diagnose takes a function that trains, not {type(function).__name__}: "
+            "write vt.diagnose(train, model), or with vt.diagnose(): around a loop"
+        )
     diagnosing = Diagnosing(
         names_around(sys._getframe(1)), NAME if function is None else getattr(function, "__name__", NAME)
     )

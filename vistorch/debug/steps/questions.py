@@ -62,7 +62,7 @@ class Asked:
         if flow is None or isinstance(self.incoming, list) or self.incoming is None:
             return None
         sent, came = plain(host(flow.gradient)), host(self.incoming)
-        if not sent.size or sent.dtype.kind != "f":
+        if not sent.size or sent.dtype.kind != "f" or np.iscomplexobj(came):
             return None
         with without_warnings():
             found = solved(self.known, flow.input, flow.gradient) if self.known is not None else None

@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 from ... import nn
-from ...engine.base.namespace import own_module
 
 BUILDERS: dict[str, Callable[..., nn.Module]] = {}
+HOMES: dict[str, str] = {}  # the module of each, by its own name, also while the alias shows another
 
 
 def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
@@ -50,7 +50,7 @@ def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
                 raise ValueError(_no_weights(called, asked))
             return build(weights=None, progress=progress, **arguments)
 
-        BUILDERS[called] = built
+        BUILDERS[called], HOMES[called] = built, build.__module__
         return built
 
     return enter
@@ -93,11 +93,10 @@ def list_models(
         ['resnet101', 'resnet152', 'resnet18', 'resnet34', 'resnet50']
     """
     # by its spec: under the alias `__name__` says torchvision
-    home = None if module is None else getattr(module.__spec__, "name", module.__name__)
+    spec = getattr(module, "__spec__", None)
+    home = None if module is None else getattr(spec, "name", getattr(module, "__name__", ""))
     names = {
-        name
-        for name, build in BUILDERS.items()
-        if home is None or home in (own_module(build), own_module(build).rsplit(".", 1)[0])
+        name for name in BUILDERS if home is None or home in (HOMES[name], HOMES[name].rsplit(".", 1)[0])
     }
     if include is not None:
         patterns = [include] if isinstance(include, str) else list(include)

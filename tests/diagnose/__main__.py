@@ -1,7 +1,6 @@
 """`python -m tests.diagnose`: every program, and the table of causes found, places found and healthy ones accused.
 
-`python -m tests.diagnose NAME` shows what is said of the programs whose name holds NAME; `--cost` also times them
-without a diagnosis.
+`python -m tests.diagnose NAME` shows what is said of the programs whose name holds NAME.
 """
 
 from __future__ import annotations

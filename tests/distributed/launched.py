@@ -17,6 +17,8 @@ def environment(**more):
         k: v for k, v in os.environ.items() if not k.startswith(("PMI", "OMPI", "TORCH", "MASTER", "RANK"))
     }
     paths = [str(ROOT), *(p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p)]
+    # mpiexec of the mpich wheel lies beside the interpreter
+    found["PATH"] = os.pathsep.join([found.get("PATH", ""), str(Path(sys.executable).parent)])
     found.update(PYTHONPATH=os.pathsep.join(dict.fromkeys(paths)), OMP_NUM_THREADS="1", **more)
     return found
 

@@ -107,7 +107,7 @@ def test_a_program_of_pytorchs_is_launched_unchanged(tmp_path):
         "loader = torch.utils.data.DataLoader(data, batch_size=2, sampler=sampler)\n"
         "assert len(loader) == 2 and os.environ['OMP_NUM_THREADS']\n"
         "for x, y in loader:\n    torch.nn.functional.mse_loss(net(x), y).backward()\n"
-        "import sys; sys.stdout.write(f'{dist.get_rank()} {torch.__name__}\\n')\n"
+        "import sys; sys.stdout.write(f'{dist.get_rank()} {torch.__spec__.name}\\n')\n"
         "dist.destroy_process_group()\n"
     )
     done = launch("--standalone", "--max_restarts=0", path, "--epochs", "2")

@@ -194,8 +194,14 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "vision/datasets/pickles.py": ({"np.frombuffer": 1}, ()),
     "vision/io.py": ({"np.frombuffer": 2}, ()),
     "widgets/_frame/wire.py": ({"np.frombuffer": 1}, ()),
+    # 24 bytes that the driver gave, and bytes of Python, whole
+    "engine/kernels/cuda/faults.py": ({"np.frombuffer": 1}, ()),
+    "ranks/fingerprint.py": ({"np.frombuffer": 1}, ()),
+    "ranks/objects.py": ({"np.frombuffer": 1}, ()),
     # no memory of tensors: a signal at a parent's death, libraries, the arguments of a call
     "multiprocessing/spawn.py": ({"ctypes.CDLL": 1}, ()),
+    "ranks/agent.py": ({"ctypes.CDLL": 1}, ()),
+    "ranks/wiring.py": ({"ctypes.CDLL": 2}, ()),
     "engine/kernels/threads.py": ({"ctypes.CDLL": 1}, ()),
     "engine/kernels/onednn/library.py": ({"C.CDLL": 1}, ()),
     "engine/kernels/onednn/primitives.py": ({"C.addressof": 1}, ()),

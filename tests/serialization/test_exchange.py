@@ -258,11 +258,14 @@ def test_a_distribution_is_read():
     assert (back.loc.item(), back.scale.item()) == (1.0, 2.0)
 
 
-@pytest.mark.parametrize("kind", ["uint16", "float8_e5m2"])
-def test_types_we_do_not_have(kind):
-    data = written(torch.save, torch.zeros(2).to(getattr(torch, kind)))
-    with pytest.raises(pickle.UnpicklingError, match=f"torch.{kind}"):
-        ours_read(data)
+@pytest.mark.parametrize("kind", ["uint16", "uint32", "uint64", "float8_e5m2", "float8_e4m3fn"])
+def test_types_that_are_stored_and_converted(kind):
+    values = [0.0, 1.0, 3.0, 40.0]
+    theirs = torch.tensor(values).to(getattr(torch, kind))
+    back = ours_read(written(torch.save, theirs))
+    assert back.dtype is getattr(vistorch, kind) and back.to(vistorch.float32).tolist() == values
+    again = torch.load(io.BytesIO(written(vistorch.save, back)))
+    assert again.dtype == theirs.dtype and again.float().tolist() == values
 
 
 def test_sparse_tensors_are_refused():

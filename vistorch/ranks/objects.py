@@ -11,7 +11,6 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-import cloudpickle
 import numpy as np
 
 from .collectives import not_in_group, root_of
@@ -25,7 +24,11 @@ __all__ = """
 
 
 def _packed(value: Any) -> np.ndarray:
-    return np.frombuffer(cloudpickle.dumps(value), np.uint8)
+    try:
+        import cloudpickle as how  # knows what a notebook defines
+    except ImportError:
+        how = pickle
+    return np.frombuffer(how.dumps(value), np.uint8)
 
 
 def _unpacked(raw: np.ndarray) -> Any:

@@ -27,6 +27,7 @@ from .rebuild import (
     rebuild_parameter,
     rebuild_parameter_with_state,
     rebuild_tensor_v2,
+    rebuild_tensor_v3,
     state_of,
 )
 
@@ -129,9 +130,12 @@ def _tensor(t: Any) -> tuple | None:
     _warn_of_hooks(t)
     storage, offset, strides = _lies(t)
     args = (storage, offset, tuple(t._data.shape), strides, t.requires_grad, hooks)
+    how: Any = rebuild_tensor_v2
+    if storage.pickle_storage_type() not in STORAGE_CLASSES:  # the type is written beside bytes of no type
+        how, args = rebuild_tensor_v3, (storage._untyped_storage, *args[1:], t.dtype)
     if cls is Tensor and not state:
-        return rebuild_tensor_v2, args
-    return rebuild_from_type_v2, (rebuild_tensor_v2, cls, args, state)
+        return how, args
+    return rebuild_from_type_v2, (how, cls, args, state)
 
 
 def _lies(t: Tensor) -> tuple[TypedStorage, int, tuple]:

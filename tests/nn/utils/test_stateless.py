@@ -1,8 +1,5 @@
 """Modules called with other parameters, and models stacked."""
 
-import pytest
-
-import vistorch
 from tests.story import story
 
 
@@ -96,8 +93,3 @@ def test_stacked(L, report):
         lambda: L.func.stack_module_state([m.train() for m in models]),
     ):
         report.raises(wrong)
-
-
-def test_vmap_says_that_it_is_not_here():
-    with pytest.raises(NotImplementedError, match="vistorch has no vmap"):
-        vistorch.func.vmap(lambda x: x)

@@ -1,4 +1,4 @@
-"""An alarm with its line, the tab of findings, and the page of a diagnosis, in a real notebook: every button is pressed."""
+"""An alarm with its line, the tab of findings, the page of a diagnosis, in a real notebook: each button is pressed."""
 
 import re
 
@@ -33,10 +33,6 @@ for images, labels in DataLoader(train, batch_size=16):
     optimizer.zero_grad()
     optimizer.step()"""
 
-SHAPES = """%%vt diagnose
-from vistorch import nn
-nn.Linear(4, 2)(nn.Linear(3, 5)(images.new_zeros(2, 3)))"""
-
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_alarm_has_its_line_and_that_step_is_traced(notebook, shoot, theme):
@@ -46,7 +42,9 @@ def test_the_alarm_has_its_line_and_that_step_is_traced(notebook, shoot, theme):
     panel = made.output(1).locator(".vt-watch").first
     said = panel.get_by_role("alert")
     expect(said).to_contain_text("Loss is NaN since step 40", timeout=60_000)
-    expect(said).to_contain_text(re.compile(r"Made at log in line 7 of cell \[\d+\]: [\d,]+ of 160 values were 0\."))
+    expect(said).to_contain_text(
+        re.compile(r"Made at log in line 7 of cell \[\d+\]: [\d,]+ of 160 values were 0\.")
+    )
     tab = panel.get_by_role("tab", name=re.compile("^Findings"))
     expect(tab).to_have_attribute("aria-selected", "true")
     expect(tab.locator(".vt-w-count")).to_have_text("1")

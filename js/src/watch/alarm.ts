@@ -82,12 +82,12 @@ export function warning(view: View): Warning {
         box.removeAttribute("role");
         return;
       }
+      if (!box.hasAttribute("role")) box.setAttribute("role", "alert"); // it may be the same alarm that came again
       const held = head.status === "paused";
       if (same(alarm.say, alarm.rest, alarm.way, head.status, head.why["rewind"], head.why["trace"])) return;
       put(say, alarm.say);
       put(cause, alarm.cause);
       put(way, `${alarm.way} ${alarm.rest}`);
-      box.setAttribute("role", "alert");
       row.hidden = !view.live;
       const why = alarm.snapshot === null ? alarm.way || "There is no snapshot to go back to." : "";
       back.put(alarm.snapshot === null ? "Rewind" : `Rewind to ${count(alarm.snapshot)}`, why);

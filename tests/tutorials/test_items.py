@@ -10,7 +10,7 @@ import pytest
 
 from tests.tutorials.cells import NOTEBOOKS
 
-TENSORS = "01_tensors"
+TENSORS, AUTOGRAD, NETWORK = "01_tensors", "02_autograd", "03_one_network_six_times"
 ITEMS = [
     ("empty: memory as it is", TENSORS, "`empty` takes memory as it is"),
     ("zeros of whole numbers", TENSORS, "dtype=torch.long"),
@@ -33,6 +33,22 @@ ITEMS = [
     ("randn is normal with mean 0", TENSORS, "with mean 0 and standard deviation 1"),
     ("normal", TENSORS, "torch.normal(2.0, 0.5"),
     ("randperm", TENSORS, "torch.randperm(6)"),
+    ("the Jacobian as a formula", AUTOGRAD, r"J = \begin{pmatrix}"),
+    ("vector-Jacobian product", AUTOGRAD, "**vector-Jacobian product**"),
+    ("the chain rule as a formula", AUTOGRAD, r"$v^\top J = \partial\,\text{loss} / \partial x$"),
+    ("next_functions", AUTOGRAD, "`next_functions` of a node"),
+    ("a backward pass on paper", NETWORK, r"\frac{\partial L}{\partial W_1} = x^\top"),
+    ("the derivative of ReLU is a mask", NETWORK, "would be a mask, 1 where"),
+    ("why not by hand", NETWORK, "for two hundred nobody does it by hand"),
+    ("the six steps of a training", NETWORK, "Every training has the same six steps"),
+    ("weight = weight - learning_rate * gradient", NETWORK, "`weight = weight - learning_rate * gradient`"),
+    ("epoch", NETWORK, "is an **epoch**"),
+    ("momentum", NETWORK, "**Momentum** goes on in the direction of earlier steps"),
+    ("Nesterov, Adagrad, RMSprop", NETWORK, "`Adagrad` and `RMSprop` divide"),
+    ("why Adam", NETWORK, "`Adam` does both"),
+    ("modules have __call__", NETWORK, "because `Module` has a `__call__`"),
+    ("register_buffer", NETWORK, "`register_buffer` keeps a tensor"),
+    ("register_parameter of None", NETWORK, '`register_parameter("bias", None)`'),
 ]
 
 

@@ -27,6 +27,8 @@ class Found(TypedDict):
     certainty: str  # "exact", "lineage", "measured"
     text: str
     where: str
+    cell: int | None  # the execution number of the cell that the line stands in
+    line: int | None
     layer: str
     source: list[Place]
     proof: list[tuple[str, str]]

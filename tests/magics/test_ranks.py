@@ -1,6 +1,7 @@
 """`%vt ranks`: ranks that stay, cells on all of them, and what becomes of them when one fails."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -36,7 +37,7 @@ def two(type_in, kept):
         RANKS.pool = kept[0]
     else:
         typed = type_in("%vt ranks 2")
-        assert typed.out.startswith("ranks: 0 (process "), typed.err
+        assert typed.out.startswith("2 ranks are there: "), typed.err
     before = segments()
     yield type_in
     kept[0], RANKS.pool = RANKS.pool, None  # the extension would end them
@@ -240,7 +241,8 @@ def test_a_killed_rank_is_named_and_all_end(begun):
     assert "was ended by SIGKILL" in said and "type `%vt ranks 2` to start them again" in said
     assert not any(map(running, pids))
     assert begun("%vt ranks").out == "there are no ranks: type `%vt ranks 2` to start two\n"
-    assert "process" in begun("%vt ranks 2").out
+    assert "2 ranks are there" in begun("%vt ranks 2").out
+    assert "ranks: 0 (process " in begun("%vt ranks").out
     assert begun("%%vt ranks --only 0\n1").out == "[0] 1\n"
 
 
@@ -387,7 +389,7 @@ def test_a_training_is_watched_on_all_ranks(two):
     assert lines[4].startswith("All-reduce: 1 bucket, ")
     first, second = lines[-2].split(), lines[-1].split()
     assert float(second[1]) - float(first[1]) == pytest.approx(1, abs=1e-3)  # losses by rank
-    assert "last in 20 of 20 steps" in lines[-1]
+    assert re.search("last in (19|20) of 20 steps", lines[-1])  # they may begin one after the other
     assert 0.5 * 20 < float(first[3]) < 4 * 20  # milliseconds that rank 0 waited
 
 

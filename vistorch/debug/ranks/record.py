@@ -147,7 +147,7 @@ class RanksRecord:
         losses = [values[rank] for values in self.losses.values() if values[rank] is not None]
         return {
             "rank": rank,
-            "host": beat["host"] if beat else "",
+            "host": _host(run, beat["host"]) if beat else "",
             "pid": beat["pid"] if beat else 0,
             "loss": losses[-1] if losses else None,
             "alone": alone,
@@ -312,6 +312,11 @@ def _parts(step: Step, slow: int) -> tuple[dict[str, float], list[dict[str, floa
     return own, [spent(lane) for lane in step["lanes"] if lane["rank"] != slow]
 
 
+def _host(run: Any, name: str) -> str:
+    """A machine's name, where there are several: a page that is passed on says nothing of the only one."""
+    return name if len({beat["host"] for beat in run.beats.values()}) > 1 else "this machine"
+
+
 def _alarm(run: Any, silent: list[int], now: float) -> Alarm | None:
     if run.outcomes is not None:
         for rank, one in run.outcomes.items():
@@ -343,7 +348,7 @@ def _alarm(run: Any, silent: list[int], now: float) -> Alarm | None:
     )
     return {
         "title": f"Rank {rank} has not answered for {now - beat['since']:.0f} s",
-        "text": f"Last sign: {place}, on {beat['host']}; its process is alive. {who} for it. "
+        "text": f"Last sign: {place}, on {_host(run, beat['host'])}; its process is alive. {who} for it. "
         "Interrupt the cell to end the wait.",
         "bad": False,
     }

@@ -98,3 +98,10 @@ def test_cut_layers_over_simulated_devices_are_the_whole_ones(devices):
 def test_what_cannot_be_split_is_said(call, said):
     with pytest.raises((ValueError, RuntimeError, NotImplementedError), match=said):
         call()
+
+
+def test_the_type_of_an_operation_has_pytorchs_name():
+    from vistorch import distributed as dist
+
+    assert isinstance(dist.ReduceOp.SUM, dist.ReduceOp.RedOpType)
+    assert len(dist.ReduceOp.RedOpType.__members__) == 9

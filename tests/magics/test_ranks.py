@@ -1,6 +1,7 @@
 """`%vt ranks`: ranks that stay, cells on all of them, and what becomes of them when one fails."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -36,7 +37,7 @@ def two(type_in, kept):
         RANKS.pool = kept[0]
     else:
         typed = type_in("%vt ranks 2")
-        assert typed.out.startswith("ranks: 0 (process "), typed.err
+        assert typed.out.startswith("2 ranks are there: "), typed.err
     before = segments()
     yield type_in
     kept[0], RANKS.pool = RANKS.pool, None  # the extension would end them
@@ -240,7 +241,8 @@ def test_a_killed_rank_is_named_and_all_end(begun):
     assert "was ended by SIGKILL" in said and "type `%vt ranks 2` to start them again" in said
     assert not any(map(running, pids))
     assert begun("%vt ranks").out == "there are no ranks: type `%vt ranks 2` to start two\n"
-    assert "process" in begun("%vt ranks 2").out
+    assert "2 ranks are there" in begun("%vt ranks 2").out
+    assert "ranks: 0 (process " in begun("%vt ranks").out
     assert begun("%%vt ranks --only 0\n1").out == "[0] 1\n"
 
 
@@ -353,3 +355,53 @@ def test_ranks_open_no_port(begun):
     assert not [one for one in listening if one[9] in inodes]
     ours = f"{RANKS.pool.agent.server.port:04X}"
     assert [one[1] for one in listening if one[1].endswith(f":{ours}")] == [f"0100007F:{ours}"]
+
+
+TRAIN = """
+import time
+import vistorch as torch
+import vistorch.distributed as dist
+from vistorch import nn
+
+def main(steps, slow=0.0):
+    if not dist.is_initialized():
+        dist.init_process_group()
+    rank = dist.get_rank()
+    net = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 1)))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(steps):
+        time.sleep(slow * rank)
+        loss = net(torch.ones(4, 8)).pow(2).mean() + rank
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_a_training_is_watched_on_all_ranks(two):
+    assert two(TRAIN).result.success
+    typed = two("%%vt watch --ranks --title main\nmain(20, slow=0.02)\n'done'")
+    assert typed.result.success, typed.err
+    lines = typed.out.splitlines()
+    assert lines[:3] == ["[0] 'done'", "[1] 'done'", lines[2]]
+    assert lines[2].startswith("main on 2 ranks: Finished, 20 steps, ")
+    assert lines[3].startswith("Rank 1 holds the others up. It loads data for ")
+    assert lines[4].startswith("All-reduce: 1 bucket, ")
+    first, second = lines[-2].split(), lines[-1].split()
+    assert float(second[1]) - float(first[1]) == pytest.approx(1, abs=1e-3)  # losses by rank
+    assert re.search("last in (19|20) of 20 steps", lines[-1])  # they may begin one after the other
+    assert 0.5 * 20 < float(first[3]) < 4 * 20  # milliseconds that rank 0 waited
+
+
+def test_a_watched_run_that_fails_says_so_and_shows_what_was_recorded(two):
+    two(TRAIN)
+    typed = two("%%vt watch --ranks\nmain(6)\nassert dist.get_rank(), 'of rank 0'")
+    assert failed(typed).startswith("rank 0: AssertionError: of rank 0")
+    assert "training on 2 ranks: Ended, 6 steps" in typed.out
+    assert "Rank 0 raised AssertionError in step 6. of rank 0" in typed.out
+
+
+def test_watching_ranks_takes_no_model_and_needs_ranks(sentence, type_in):
+    assert sentence("%%vt watch --ranks\n1") == "there are no ranks: type `%vt ranks 2` to start two"
+    type_in("net = 3")
+    assert sentence("%%vt watch net --ranks\n1") == "--ranks takes no model: type `%%vt watch --ranks`"

@@ -8,11 +8,12 @@ import pytest
 from tests.debug.watch.loops import small_training
 from vistorch import vt
 from vistorch.widgets._frame import bundles, live
+from vistorch.widgets._frame.kept import Kept
 from vistorch.widgets._frame.wire import unpack
 from vistorch.widgets.steps import command as stepping
 from vistorch.widgets.steps import step_in
 from vistorch.widgets.watch import command as watching
-from vistorch.widgets.watch.live import WatchKept, WatchView
+from vistorch.widgets.watch.live import WatchView
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_a_notebook_shows_the_panel_and_keeps_the_last_state(front, capsys):
         assert len(front) == 1 and isinstance(front[0], WatchView)
         loop(5)
         assert len(front) == 1
-    assert len(front) == 2 and isinstance(front[1], WatchKept)
+    assert len(front) == 2 and isinstance(front[1], Kept)
     assert front[1].text().startswith("Finished after step 5")
     assert front[0].comm is not None  # rewind still works
     assert capsys.readouterr() == ("", "") and run.says == []
@@ -71,7 +72,7 @@ def test_the_last_state_is_shown_once_after_an_error_too(front):
     with pytest.raises(ZeroDivisionError), vt.watch(net, opt):
         loop(2)
         raise ZeroDivisionError("here")
-    assert kinds(front) == ["WatchView", "WatchKept"]
+    assert kinds(front) == ["WatchView", "Kept"]
     assert front[1].text().startswith("Error after step 2")
 
 
@@ -85,7 +86,7 @@ def test_without_a_live_panel_only_the_end_is_shown(front, off, tmp_path):
     with vt.watch(net, opt, live="off" if off == "option" else None) as run:
         loop(5)
         assert front == []
-    assert kinds(front) == ["WatchKept"] and run.says == []
+    assert kinds(front) == ["Kept"] and run.says == []
     vt.defaults.reset()
 
 
@@ -106,7 +107,7 @@ def test_watching_that_fails_is_reported_on_the_panel(front):
         run.listener.acts["loader"] = None
         run._fail(RuntimeError("no idea"))
         loop(2)
-    assert kinds(front) == ["WatchView", "WatchKept"]
+    assert kinds(front) == ["WatchView", "Kept"]
     assert "Watching stopped: RuntimeError: no idea" in front[1].text()
 
 
@@ -222,4 +223,4 @@ def test_a_loop_in_a_thread_is_watched_as_well(front):
     thread.start()
     thread.join()
     assert runs[0].step == 5 and runs[0].says == []
-    assert kinds(front) == ["WatchView", "WatchKept"]
+    assert kinds(front) == ["WatchView", "Kept"]

@@ -13,10 +13,11 @@ from tests.debug.watch.loops import small_training
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.commands import WORDS
 from vistorch.widgets._frame.display import Display
+from vistorch.widgets._frame.kept import Kept
 from vistorch.widgets._frame.live import OPEN, Live
 from vistorch.widgets._frame.wire import unpack
 from vistorch.widgets.watch import live as module
-from vistorch.widgets.watch.live import WatchKept, WatchView
+from vistorch.widgets.watch.live import WatchView
 
 
 @pytest.fixture
@@ -339,7 +340,7 @@ def test_what_stays_is_a_page_that_gives_way_to_the_live_one(shown):
     shown.loop(3)
     shown.close()
     kept = shown.view.display
-    assert isinstance(kept, WatchKept) and kept.name == "watch"
+    assert isinstance(kept, Kept) and kept.name == "watch"
     bundle = kept._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "image/svg+xml", "text/html"}
     assert bundle["text/plain"].startswith("Finished after step 3\n")

@@ -211,7 +211,9 @@ class Worker:
             shell.user_ns.update(_received(packed))
             before = Before(shell.user_ns)
             shell.execution_count = asked.get("number", 1)
-            result = shell.run_cell(cell.decode(), store_history=False)
+            watching = _collector(self.send) if asked.get("watch") else contextlib.nullcontext()
+            with watching:
+                result = shell.run_cell(cell.decode(), store_history=False)
             error = result.error_before_exec or result.error_in_exec
         except KeyboardInterrupt as interrupt:  # between the cell and us
             error = interrupt
@@ -251,6 +253,12 @@ def _received(packed: bytes) -> dict[str, Any]:
     from .transfer import unpack
 
     return unpack(packed)
+
+
+def _collector(send: Sender) -> Any:
+    from ..debug.ranks.collector import Collector
+
+    return Collector(lambda **said: send("seen", **said))
 
 
 def main(descriptor: int) -> None:

@@ -55,7 +55,8 @@ def ranks(what: Any = None, *, only: str = "") -> Note:
             f"there are {RANKS.pool.count} ranks already: type `%vt ranks stop` first, which ends what they hold"
         )
     RANKS.start(count)
-    return Note(RANKS.said())
+    are = "1 rank is" if count == 1 else f"{count} ranks are"
+    return Note(f"{are} there: `%%vt ranks` runs a cell on them, `%vt ranks stop` ends them")
 
 
 def _cell(cell: str, asked: Asked, *, what: Any = None, only: str = "") -> None:

@@ -107,10 +107,10 @@ class Panel:
         self.done = True
         from IPython.display import display
 
+        from .._frame.kept import Kept
         from .._frame.output import keep
-        from .live import WatchKept
 
-        self.kept = WatchKept(run.record(), run.name)
+        self.kept = Kept(run.record(), run.name)
         keep(self.kept)
         display(self.kept)
 
@@ -138,6 +138,7 @@ def watch(
     name: str = NAME,
     live: str | bool | None = None,
     findings: str | bool = "on",
+    ranks: bool = False,
 ) -> Watched:
     """Watch the training in a `with` block: loss, accuracy by class, gradients and units, with controls.
 
@@ -158,6 +159,7 @@ def watch(
         name: what `vt.export` finds it by; for `%%vt watch` also the variable that holds the run.
         live: "off" shows nothing until the end.
         findings: "off" has no rule look on.
+        ranks: for `%%vt watch --ranks` alone: the cell runs on the ranks of `%vt ranks`, which one panel shows.
 
     Returns:
         The run: a context; after it, its numbers (`run.accuracy()`, `run.to_dataframe()`, `run.save(path)`).
@@ -168,6 +170,8 @@ def watch(
         >>> vt.watch(vistorch.nn.Linear(2, 2), classes=["cat", "dog"])
         <Run: waiting, step 0>
     """
+    if ranks:
+        raise Refusal("ranks is for a cell: type `%%vt watch --ranks` on its first line, after `%vt ranks 2`")
     if isinstance(model, type):
         raise Refusal(
             f"watch takes a module, not the class {model.__name__}: give what {model.__name__}(...) made"
@@ -239,6 +243,13 @@ def _whole(key: Any) -> bool:
 def _cell(cell: str, asked: Asked, **options: Any) -> Any:
     """Run a cell and show its training, whatever ends it."""
     name = options["name"]
+    if options["ranks"]:
+        from ..ranks.watch import watch_on_ranks
+
+        given = {one for one in ("model", "optimizer", "classes") if options[one] is not None}
+        if given:
+            raise Refusal(f"--ranks takes no {', no '.join(sorted(given))}: type `%%vt watch --ranks`")
+        return watch_on_ranks(cell, asked.shell, name, options["title"], options["live"])
     if name != NAME and not name.isidentifier():
         raise Refusal(f"--name is also the variable that holds the run, and {name!r} cannot be one")
     watched = watch(**options)
@@ -282,6 +293,7 @@ def _arguments(parser: Parser) -> None:
         "--name", "the variable that holds the run, and its name for export", metavar="NAME", default=NAME
     )
     parser.takes("--findings", "off has no rule look on now and then", choices=SWITCH, default="on")
+    parser.takes("--ranks", "run the cell on the ranks of `%%vt ranks`, in one panel", action="store_true")
     parser.takes("--live", "off shows nothing until the end", choices=SWITCH)
 
 
@@ -298,6 +310,7 @@ COMMANDS = (
             ("watch --epochs 2", "it also says how much time is left"),
             ("watch --classes ['cat','dog']", "with names of one's own"),
             ("watch model --name run", "of this one; then run.accuracy()"),
+            ("watch --ranks", "on all ranks: who waits for whom"),
         ),
         about="a training run, live: loss, accuracy, gradients; pause, step, change the learning rate",
         rank=70,

@@ -28,7 +28,23 @@ class ParallelStyle:
         raise NotImplementedError
 
 
-class ColwiseParallel(ParallelStyle):
+class _LinearStyle(ParallelStyle):
+    """A cut of a linear layer: into layers of which kind, and whether its inputs or outputs are whole."""
+
+    _kind: Any
+    _whole: bool
+
+    def __init__(
+        self, *, input_layouts: Any = None, output_layouts: Any = None, use_local_output: bool = True
+    ) -> None:
+        pass
+
+    def _cut(self, layer: Linear, group: Any) -> Module:
+        bias = layer.bias is not None
+        return self._kind(layer.in_features, layer.out_features, bias, self._whole, group, whole=layer)
+
+
+class ColwiseParallel(_LinearStyle):
     """A linear layer is cut by its outputs, which stay where they are.
 
     Args:
@@ -43,18 +59,10 @@ class ColwiseParallel(ParallelStyle):
         >>> style = ColwiseParallel()
     """
 
-    def __init__(
-        self, *, input_layouts: Any = None, output_layouts: Any = None, use_local_output: bool = True
-    ) -> None:
-        pass
-
-    def _cut(self, layer: Linear, group: Any) -> Module:
-        return ColumnParallelLinear(
-            layer.in_features, layer.out_features, layer.bias is not None, False, group, whole=layer
-        )
+    _kind, _whole = ColumnParallelLinear, False
 
 
-class RowwiseParallel(ParallelStyle):
+class RowwiseParallel(_LinearStyle):
     """A linear layer is cut by its inputs, which are parts already; its outputs are whole.
 
     Args:
@@ -69,15 +77,7 @@ class RowwiseParallel(ParallelStyle):
         >>> style = RowwiseParallel()
     """
 
-    def __init__(
-        self, *, input_layouts: Any = None, output_layouts: Any = None, use_local_output: bool = True
-    ) -> None:
-        pass
-
-    def _cut(self, layer: Linear, group: Any) -> Module:
-        return RowParallelLinear(
-            layer.in_features, layer.out_features, layer.bias is not None, True, group, whole=layer
-        )
+    _kind, _whole = RowParallelLinear, True
 
 
 def parallelize_module(

@@ -1,0 +1,159 @@
+// The record "ranks" as it arrives. Made by `make generated` from debug.ranks.record.State: edit that.
+
+import { type Check, flag, list, maybe, nd, num, real, record, text } from "../shared/check";
+import type { Nd, Real } from "../shared/payload";
+
+/** What went wrong: a sentence, and what else is known. */
+export interface Alarm {
+  title: string;
+  text: string;
+  bad: boolean;
+}
+
+/** A part of a step on one rank. */
+export interface Span {
+  kind: string;
+  begin: number;
+  end: number;
+}
+
+/** An operation as one rank saw it: it came at `ready`, all were there at `begin`. */
+export interface Exchange {
+  bucket: number;
+  name: string;
+  ready: number;
+  begin: number;
+  end: number;
+}
+
+/** One rank's part of a step. */
+export interface Lane {
+  rank: number;
+  spans: Span[];
+  exchanges: Exchange[];
+  waited: number;
+  last: number;
+}
+
+/** One step on all ranks; `last` came last to the operation that was waited for longest, at `meet`. */
+export interface Step {
+  number: number;
+  total: number;
+  lanes: Lane[];
+  last: number;
+  meet: number;
+}
+
+/** One rank now; what is not known is None. */
+export interface Row {
+  rank: number;
+  host: string;
+  pid: number;
+  loss: Real | null;
+  alone: number | null;
+  waited: number | null;
+  share: number | null;
+  memory: number;
+  seen: number | null;
+  finding: string;
+  warn: boolean;
+}
+
+/** What travels. */
+export interface State {
+  title: string;
+  report: string;
+  state: string;
+  done: number;
+  speed: number | null;
+  ranks: number;
+  hosts: number;
+  backend: string;
+  waiting: number | null;
+  alarm: Alarm | null;
+  at: Nd;
+  losses: Nd;
+  mean: Nd;
+  low: Nd;
+  high: Nd;
+  newest: Step | null;
+  middle: Step | null;
+  of: number;
+  verdict: string;
+  more: string;
+  rows: Row[];
+}
+
+export const checkAlarm: Check<Alarm> = record<Alarm>({
+  title: text,
+  text: text,
+  bad: flag,
+});
+
+export const checkSpan: Check<Span> = record<Span>({
+  kind: text,
+  begin: num,
+  end: num,
+});
+
+export const checkExchange: Check<Exchange> = record<Exchange>({
+  bucket: num,
+  name: text,
+  ready: num,
+  begin: num,
+  end: num,
+});
+
+export const checkLane: Check<Lane> = record<Lane>({
+  rank: num,
+  spans: list(checkSpan),
+  exchanges: list(checkExchange),
+  waited: num,
+  last: num,
+});
+
+export const checkStep: Check<Step> = record<Step>({
+  number: num,
+  total: num,
+  lanes: list(checkLane),
+  last: num,
+  meet: num,
+});
+
+export const checkRow: Check<Row> = record<Row>({
+  rank: num,
+  host: text,
+  pid: num,
+  loss: maybe(real),
+  alone: maybe(num),
+  waited: maybe(num),
+  share: maybe(num),
+  memory: num,
+  seen: maybe(num),
+  finding: text,
+  warn: flag,
+});
+
+export const check: Check<State> = record<State>({
+  title: text,
+  report: text,
+  state: text,
+  done: num,
+  speed: maybe(num),
+  ranks: num,
+  hosts: num,
+  backend: text,
+  waiting: maybe(num),
+  alarm: maybe(checkAlarm),
+  at: nd(1),
+  losses: nd(2),
+  mean: nd(1),
+  low: nd(1),
+  high: nd(1),
+  newest: maybe(checkStep),
+  middle: maybe(checkStep),
+  of: num,
+  verdict: text,
+  more: text,
+  rows: list(checkRow),
+});

@@ -178,6 +178,7 @@ _STATE = fields(
     version=whole,
     title=text,
     head=fields(
+        ("library",),
         status=one_of(*STATUSES),
         say=text,
         error=maybe(fields(kind=text, message=text, module=text, where=text, line=maybe(whole), say=text)),
@@ -203,6 +204,7 @@ _STATE = fields(
         autopause=maybe(flag),
         tries=whole,
         begins=each(row(whole, whole, whole)),
+        library=text,
         says=each(text),
     ),
     classes=each(text),

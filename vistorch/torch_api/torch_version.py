@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from vistorch._version import __version__ as _own
+from vistorch.engine.base.namespace import real_torch
 
 __all__ = ["TorchVersion", "of_pytorch"]
 
@@ -84,8 +85,6 @@ def of_pytorch() -> TorchVersion | None:
         >>> of_pytorch() is None or of_pytorch() > (1, 0)
         True
     """
-    from vistorch.debug.source import real_torch
-
     found = real_torch()
     return None if found is None else TorchVersion(str(found.__version__))
 

@@ -5,6 +5,7 @@ Invariant: a `.grad` shares its array with nobody, and lies as its leaf does.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,31 @@ def own(g: Any, data: Any, place: Any) -> Any:
     out = place.xp.empty_like(data, dtype=g.dtype)
     out[...] = g
     return out
+
+
+def owned(g: Any) -> Any:
+    """The array that a view is all of, if it is held by this view alone: what was transposed and turned back."""
+    base = g.base
+    if (
+        base.__class__ is np.ndarray
+        and base.base is None
+        and base.shape == g.shape
+        and base.dtype == g.dtype
+        and base.flags.c_contiguous
+        and sys.getrefcount(base) <= _ALONE
+    ):
+        return base
+    return None
+
+
+def _alone() -> int:
+    """The reference count that `owned` sees of an array that only its view holds."""
+    g = np.empty(2).reshape(2, 1).T
+    base = g.base
+    return sys.getrefcount(base)
+
+
+_ALONE = _alone()
 
 
 def copied(g: Tensor) -> Tensor:

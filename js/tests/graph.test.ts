@@ -24,8 +24,8 @@ describe("a graph of another library", () => {
   it("is named by a chip, whose dot is filled for vistorch alone", () => {
     const drawn = (source: string): string => html(titleOf("loss.backward()", ["3 ops"], source));
     expect(text(titleOf("t", [], "PyTorch <2.13>"))).toBe("tPyTorch <2.13>");
-    expect(drawn("PyTorch 2.13")).toContain('fill="none"');
-    expect(drawn("vistorch")).toContain('fill="currentColor"');
+    expect(drawn("PyTorch 2.13")).not.toContain("data-own"); // a ring
+    expect(drawn("vistorch")).toContain('vt-source-dot" data-own'); // a filled dot
   });
 
   it("is checked by several witnesses, a line of each", () => {

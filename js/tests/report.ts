@@ -49,6 +49,7 @@ export const origin = (over: Partial<Origin> = {}): Origin => ({
 
 export const trace = (over: Partial<Traced> = {}): Traced => ({
   title: "first bad value",
+  library: "vistorch",
   report: "the report",
   course: "",
   sentence: "The first bad value comes from cell [8], line 2: log of p[1, 0] = 0 gives -inf, in 2 of 6 values.",
@@ -116,6 +117,7 @@ const mul = { forward: side("own"), backward: null };
 
 export const compared = (over: Partial<Compared> = {}): Compared => ({
   title: "before against after",
+  libraries: ["vistorch"],
   report: "the report",
   a: "before",
   b: "after",

@@ -236,3 +236,31 @@ def test_gradients_that_a_pass_starts_with():
     with pytest.raises(RuntimeError, match="only for scalar outputs"):
         private.make_gradients((None,), (leaf(2),))
     assert not private.has_hooks(leaf(2))
+
+
+def test_an_iterator_of_a_loader_says_which_indices_it_draws():
+    """What `debug.watch.loaders` reads of the iterators of both libraries, which PyTorch promises nothing about."""
+    from vistorch.debug.watch.loaders import Iteration
+
+    data = torch.utils.data.TensorDataset(torch.arange(6.0))
+    loader = torch.utils.data.DataLoader(data, batch_size=2)
+    iterator = iter(loader)
+    seen = Iteration(loader, iterator)
+    next(iterator)
+    assert seen.length == 3 and seen.batch(2) == [0, 1]
+    ahead = iter(torch.utils.data.DataLoader(data, batch_size=2, num_workers=1))
+    assert {"_sampler_iter", "_num_yielded", "_in_order"} <= set(vars(ahead))
+
+
+def test_a_loader_that_streams_is_not_asked_for_its_length():
+    from vistorch.debug.watch.loaders import Iteration
+
+    class Stream(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(torch.arange(4.0))
+
+        def __len__(self):
+            raise AssertionError("asked for its length")
+
+    loader = torch.utils.data.DataLoader(Stream(), batch_size=2)
+    assert Iteration(loader, iter(loader)).length is None

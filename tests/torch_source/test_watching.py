@@ -500,3 +500,18 @@ def test_a_pass_that_cannot_be_stepped_says_why_and_runs():
     x = torch.ones(2, requires_grad=True)
     loss = torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=True).sum()
     assert "use_reentrant=False" in HeldPass(Going(loss, None, {})).why_not() and x.grad is None
+
+
+def test_a_run_says_whose_model_it_trains_and_its_file_too(tmp_path):
+    from vistorch.debug.watch import Run, load
+
+    net = torch.nn.Linear(2, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    with Run(net, opt) as run:
+        net(torch.ones(1, 2)).sum().backward()
+        opt.step()
+    run.save(tmp_path / "run.zip")
+    assert (
+        load(tmp_path / "run.zip").wire()["head"]["library"]
+        == f"PyTorch {'.'.join(torch.__version__.split('.')[:2])}"
+    )

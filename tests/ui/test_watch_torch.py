@@ -58,6 +58,7 @@ def test_a_person_holds_steps_rewinds_and_stops_a_loop_on_torch(nb, shoot):
     press(panel, "one step")
     goes_on(panel, at)
     assert number_of(panel) == at + 1
+    expect(panel.locator(".vt-source-chip")).to_have_text(re.compile(r"PyTorch 2\.\d+"))
     shoot("torch", panel)
     press(panel, "resume")
     goes_on(panel, at + 3)
@@ -73,6 +74,7 @@ def test_a_trace_of_a_cell_on_torch(nb, shoot):
     expect(page).to_be_visible(timeout=20_000)
     expect(page.locator(".vt-rp-verdict")).to_contain_text("log of p[1] = 0 gives −inf")
     expect(page.locator(".vt-tr-start")).to_contain_text("starts here")
+    expect(page.locator(".vt-source-chip")).to_have_text(re.compile(r"PyTorch 2\.\d+"))
     shoot("torch-trace", page)
 
 
@@ -130,6 +132,7 @@ def test_two_runs_on_torch_are_recorded_and_compared(notebook, shoot):
         made.run(cell)
     page = made.run(3)
     expect(page.locator(".vt-rp-verdict").first).to_contain_text("mul", timeout=20_000)
+    expect(page.locator(".vt-source-chip")).to_have_text("PyTorch")
     shoot("torch-compare", page)
 
 

@@ -13,7 +13,6 @@ Invariant: to ask which source a thing of vistorch has loads no library and cost
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Iterable, Mapping
 from importlib import import_module
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..engine.base.namespace import own_module
+from ..engine.base.namespace import own_module, real_torch
 
 # A source is found by the module that makes it, and that module is loaded when it is needed.
 PACKAGES = {"vistorch": "vistorch.debug.engine_source", "torch": "vistorch.torch_source"}
@@ -419,19 +418,6 @@ def active() -> list[Source]:
         except Unsupported:
             pass
     return found
-
-
-def real_torch() -> Any:
-    """The real torch where a program has imported it, else None: not ours under that name. Nothing is imported.
-
-    Example:
-        >>> from vistorch.debug.source import real_torch
-        >>> getattr(real_torch(), "__name__", "torch")
-        'torch'
-    """
-    found = sys.modules.get("torch")
-    # a module that is still being imported has no version yet
-    return None if found is sys.modules.get("vistorch") else found if hasattr(found, "__version__") else None
 
 
 def has(source: Source, feature: str) -> bool:

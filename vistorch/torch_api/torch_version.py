@@ -2,18 +2,18 @@
 
 `__version__` is vistorch's. `of_pytorch()` is that of the real PyTorch, where the program has imported it too.
 
-Invariant: asking imports nothing.
+Invariant: asking imports neither library.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 from vistorch._version import __version__ as _own
+from vistorch.engine.base.namespace import real_torch
 
 __all__ = ["TorchVersion", "of_pytorch"]
 
@@ -85,10 +85,8 @@ def of_pytorch() -> TorchVersion | None:
         >>> of_pytorch() is None or of_pytorch() > (1, 0)
         True
     """
-    found = sys.modules.get("torch")  # vistorch itself, where the alias is on
-    if found is None or found is sys.modules.get("vistorch") or found.__name__ != "torch":
-        return None
-    return TorchVersion(str(found.__version__)) if hasattr(found, "__version__") else None
+    found = real_torch()
+    return None if found is None else TorchVersion(str(found.__version__))
 
 
 __version__ = TorchVersion(_own)

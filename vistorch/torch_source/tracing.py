@@ -35,7 +35,7 @@ from . import notes, passes, private, rows, values
 from .forward import Forward
 from .graph import capture
 from .nodes import NODES
-from .real import ready, torch
+from .real import chip, ready, torch
 
 WHOLE = frozenset((torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
 RECENT = 100_000  # memories that are known to have been looked at
@@ -134,7 +134,7 @@ class TorchTrace:
         namespace: Mapping[str, Any] | None = None,
     ) -> None:
         ready()
-        self.bound, self.names, self.namespace = bound, names, namespace
+        self.bound, self.names, self.namespace, self.library = bound, names, namespace, chip()
         self.rows: list[Row] = []
         self.back_order: list[Row] = []
         self.leaves: dict[Any, tuple] = {}

@@ -39,7 +39,7 @@ export function show(state: State, { root, theme, signal }: Frame): () => void {
   const facts = [`${count(state.ops)} op${state.ops === 1 ? "" : "s"}`];
   if (differ) facts.push(`${count(differ)} differ`);
   facts.push(tolerance);
-  const made = card("compare", state.title, facts, state.report, signal);
+  const made = card("compare", state.title, facts, state.report, signal, state.libraries);
   const wrong = differ > 0 || state.leaves.length > 0;
   const first = state.first;
   const from = state.rows.find((row) => row.id === first?.row);

@@ -84,6 +84,7 @@ export interface State {
   a: string;
   b: string;
   names: [string, string];
+  libraries: string[];
   rtol: Real | null;
   atol: Real | null;
   sentence: string;
@@ -170,6 +171,7 @@ export const check: Check<State> = record<State>({
   a: text,
   b: text,
   names: row(text, text),
+  libraries: list(text),
   rtol: maybe(real),
   atol: maybe(real),
   sentence: text,

@@ -3,6 +3,7 @@
 import { button, el, on } from "../shared/dom";
 import { num } from "../shared/format";
 import type { Frame } from "../shared/frame";
+import { sourceChip } from "../shared/source_chip";
 import { Board } from "./board";
 import { Closer } from "./closer";
 import { Folds } from "./folds";
@@ -12,7 +13,6 @@ import type { Look } from "./look";
 import { Graph } from "./model";
 import type { State } from "./types";
 import { Search } from "./search";
-import { sourceChip } from "./source_chip";
 import { svg } from "./svg";
 
 export function titleOf(title: string, meta: string[], source: string): HTMLElement[] {

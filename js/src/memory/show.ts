@@ -1,7 +1,6 @@
 // Memory over time: the peak in a sentence, the curve, and every node that keeps something, the largest first.
 
 import { Linked } from "../graph/linked";
-import { sourceChip } from "../graph/source_chip";
 import { button, el } from "../shared/dom";
 import { count, percent, shapeText } from "../shared/format";
 import type { Frame } from "../shared/frame";
@@ -19,8 +18,7 @@ const ORDERS: [Order, string][] = [
 export function show(state: State, { root, model, signal }: Frame): () => void {
   const facts = [`${count(state.nodes)} ${state.nodes === 1 ? "node keeps" : "nodes keep"} something`];
   if (state.leaves) facts.push(`${size(state.leaves)} of parameters not counted`);
-  const made = card("memory", state.title, facts, state.report, signal);
-  made.root.querySelector(".vt-name")?.after(sourceChip(state.source, "whose nodes these are"));
+  const made = card("memory", state.title, facts, state.report, signal, [state.source]);
   const text = state.peak.bytes
     ? `At most ${size(state.peak.bytes)} are kept for backward${state.peak.what ? `, after ${state.peak.what}` : ""}${
         state.peak.where ? ` (${state.peak.where})` : ""

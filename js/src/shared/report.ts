@@ -2,6 +2,7 @@
 // are walked by keys. The pages of traces, comparisons and memory are made of these.
 
 import { atEnd, button, copy, el, on, painter } from "./dom";
+import { sourceChip } from "./source_chip";
 import { type Sign, sign } from "./signs";
 
 export { type Sign, sign };
@@ -13,7 +14,7 @@ export interface Card {
 }
 
 /** The card of a finding, with its head; `c` anywhere in it copies. */
-export function card(kind: string, title: string, facts: string[], report: string, signal: AbortSignal): Card {
+export function card(kind: string, title: string, facts: string[], report: string, signal: AbortSignal, libraries: string[] = []): Card {
   const status = el("span.vt-rp-status", { role: "status" });
   const tools = el("span.vt-rp-tools");
   const take = el("textarea.vt-rp-take", { readonly: true, hidden: true, "aria-label": "the report as text" });
@@ -35,6 +36,7 @@ export function card(kind: string, title: string, facts: string[], report: strin
       "div.vt-head",
       {},
       el("span.vt-name", { text: title }),
+      ...libraries.map((library) => sourceChip(library, "whose ops these are")),
       el("span.vt-meta", {}, ...facts.map((text) => el("span", { text }))),
       el("span.vt-space"),
       status,

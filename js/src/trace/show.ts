@@ -26,7 +26,7 @@ export function show(state: State, { root, model, signal }: Frame): () => void {
   const wrong = state.rows.some((row) => !good(row));
   const facts = [`${many(state.forward, "op")} forward`, `${state.backward} back`];
   if (state.bound !== null) facts.push(`bad: not finite, or beyond ${state.bound}`);
-  const made = card("trace", state.title, facts, state.report, signal);
+  const made = card("trace", state.title, facts, state.report, signal, [state.library]);
 
   const kind = origins.length ? "vt-rp-bad" : wrong ? "" : "vt-rp-good";
   const verdict = el(

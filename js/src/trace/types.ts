@@ -83,6 +83,7 @@ export interface Leaf {
 /** The whole record. */
 export interface State {
   title: string;
+  library: string;
   report: string;
   sentence: string;
   course: string;
@@ -171,6 +172,7 @@ export const checkLeaf: Check<Leaf> = record<Leaf>({
 
 export const check: Check<State> = record<State>({
   title: text,
+  library: text,
   report: text,
   sentence: text,
   course: text,

@@ -2,6 +2,7 @@
 
 import { el } from "../shared/dom";
 import { bytes, count } from "../shared/format";
+import { sourceChip } from "../shared/source_chip";
 import { icon } from "./icons";
 import { clock, NONE, one, ordinal, speed } from "./numbers";
 import type { Part, View } from "./view";
@@ -41,11 +42,14 @@ export function head(view: View): Part {
   const done = el("i");
   const marks = el("span.vt-w-marks");
   const bar = el("div.vt-w-progress", { "aria-hidden": "true" }, done, marks);
-  const name = el("div.vt-w-title");
+  const title = el("span");
+  const whose = el("span");
+  const name = el("div.vt-w-title", {}, title, whose);
   const stats = [step, epoch, pace, left, over, device].map((one) => one.root);
   const root = el("div.vt-w-top", {}, name, el("div.vt-w-head", {}, pill, ...stats), bar);
   const sameStatus = unchanged();
   const sameMarks = unchanged();
+  const sameLibrary = unchanged();
 
   function paint(): void {
     const { head: h } = view.state;
@@ -55,8 +59,10 @@ export function head(view: View): Part {
       word.textContent = cut ? cut.word : h.status === "ended" && h.alarm ? `ended, ${h.alarm.kind}` : h.status;
     }
     const over100 = h.overhead;
-    name.textContent = view.state.title;
-    name.hidden = !view.state.title;
+    title.textContent = view.state.title;
+    const library = h.library ?? "vistorch";
+    name.hidden = !view.state.title && library === "vistorch";
+    if (!sameLibrary(library)) whose.replaceChildren(sourceChip(library, "whose model this is"));
     const nth = h.tries > 1 ? `, ${ordinal(h.tries)} try` : "";
     step.call(`step${nth}`);
     step.put(count(h.step), h.steps ? ` of ${count(h.steps)}` : "");
@@ -72,8 +78,8 @@ export function head(view: View): Part {
       .map(([name, ms]) => `${name} ${Number(ms).toFixed(1)} ms`)
       .join("\n");
     device.put(h.device, h.memory ? ` ${bytes(h.memory[0] ?? 0)} of ${bytes(h.memory[1] ?? 0)}` : "");
-    const title = h.parameters ? `${device.root.lastChild?.textContent}, ${count(h.parameters)} parameters` : "";
-    if (device.root.title !== title) device.root.title = title;
+    const said = h.parameters ? `${device.root.lastChild?.textContent}, ${count(h.parameters)} parameters` : "";
+    if (device.root.title !== said) device.root.title = said;
     const whole = h.status === "finished" && h.step > 0;
     done.style.transform = `scaleX(${whole ? 1 : h.steps ? Math.min(1, h.step / h.steps) : 0})`;
     bar.hidden = false;

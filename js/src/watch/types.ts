@@ -70,6 +70,7 @@ export interface Head {
   autopause: boolean | null;
   tries: number;
   begins: [number, number, number][];
+  library?: string;
 }
 
 export interface Columns {
@@ -438,6 +439,7 @@ export const checkHead: Check<Head> = record<Head>({
   autopause: maybe(flag),
   tries: num,
   begins: list(row(num, num, num)),
+  library: optional(text),
 });
 
 export const checkColumns: Check<Columns> = record<Columns>({

@@ -108,6 +108,9 @@ class _Comparison:
             "",
         )
         made.title = " against ".join(made.names)
+        made.libraries = list(
+            dict.fromkeys("PyTorch" if one.source == "torch" else one.source for one in (self.a, self.b))
+        )
         found: list[tuple[int, int, str, Op, Op, Difference, int]] = []
         with without_warnings():
             made.leaves = self._leaves()

@@ -56,6 +56,7 @@ class CompareRecord:
     rows: list[dict[str, Any]] = field(default_factory=list)
     first: dict[str, Any] | None = None
     leaves: list[dict[str, Any]] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=lambda: ["vistorch"])
 
     @property
     def names(self) -> tuple[str, str]:

@@ -82,6 +82,7 @@ class State(TypedDict):
     a: str
     b: str
     names: tuple[str, str]  # what the two runs are called
+    libraries: list[str]  # whose ops they are: one of both runs, or one for each
     rtol: float | None
     atol: float | None
     sentence: str

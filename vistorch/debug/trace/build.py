@@ -45,6 +45,7 @@ class Source(Protocol):
     ended: list[tuple[str, int | None]]
     growth: Growth | None
     graph: GraphRecord | None
+    library: str  # whose ops they are: "vistorch", "PyTorch 2.13"
 
     def called(self, tensor: Any) -> str:
         """What a leaf is called."""
@@ -66,6 +67,7 @@ def build(trace: Source) -> TraceRecord:
         rows=_rows(trace),
         bound=trace.bound,
         error=trace.error,
+        library=trace.library,
     )
     made.leaves = _leaves(trace)
     if origins or any(r.state not in ("", "clean") or r.back not in ("", "clean") for r in trace.rows):

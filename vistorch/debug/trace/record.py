@@ -60,6 +60,7 @@ class TraceRecord:
     leaves: list[dict[str, Any]] = field(default_factory=list)
     says: list[str] = field(default_factory=list)
     graph: Any = None
+    library: str = "vistorch"
 
     def text(self) -> str:
         """The sentence, the lines with their marks, the ops, and the values around the first bad one."""

@@ -102,6 +102,7 @@ class State(TypedDict):
     """The whole record."""
 
     title: str
+    library: str  # whose ops they are: "vistorch", "PyTorch 2.13"
     report: str
     sentence: str  # the first bad value; "" if there is none
     course: str  # how the loss grew before; "" if it did not

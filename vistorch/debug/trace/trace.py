@@ -55,6 +55,8 @@ class Trace(Recorder):
         ('log', 'forward')
     """
 
+    library = "vistorch"
+
     def __init__(
         self,
         *,

@@ -159,6 +159,7 @@ def _head(run: Source) -> dict[str, Any]:
         "autopause": alarms.pauses if alarms.ask is not None else None,
         "tries": pace.tries,
         "begins": [list(one) for one in list(pace.begins)],
+        "library": run.probe.source.chip,
         "error": progress.error,
         "step": progress.step,
         "steps": pace.steps,

@@ -179,6 +179,7 @@ _STATE = fields(
     version=whole,
     title=text,
     head=fields(
+        ("library",),
         status=one_of(*STATUSES),
         say=text,
         error=maybe(fields(kind=text, message=text, module=text, where=text, line=maybe(whole), say=text)),
@@ -204,6 +205,7 @@ _STATE = fields(
         autopause=maybe(flag),
         tries=whole,
         begins=each(row(whole, whole, whole)),
+        library=text,
         says=each(text),
     ),
     classes=each(text),

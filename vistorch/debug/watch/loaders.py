@@ -64,7 +64,10 @@ class Iteration:
         self.names = names_of(getattr(loader, "dataset", None))
         if iterator is None:
             return
-        streams = getattr(loader, "_dataset_kind", 0) != 0
+        dataset = getattr(loader, "dataset", None)
+        streams = any(
+            base.__name__ == "IterableDataset" for base in type(dataset).__mro__
+        )  # of either library
         if not streams and getattr(iterator, "_in_order", True):
             self.recorded = iterator._sampler_iter = _RecordedIndices(iterator._sampler_iter)
         if not streams:

@@ -10,6 +10,7 @@ The state that travels (arrays are numpy arrays; null: not known, shown as "–"
     "alarm": null or {"what","kind","name","step","epoch","last","over","now","word","say","cause","rest","way",
       "weights","snapshot","how"}, "autopause": whether an alarm pauses, null where it cannot, "tries": 1 + rewinds,
     "begins": [[epoch, the step after which it began, 1, or 0 where a rewind cut it]],
+    "library": whose model is trained (not in files of earlier versions),
     "device": "cpu", "memory": [used, total] bytes or null, "parameters": n, "loss": mean of 20,
     "accuracy": share, "lr": [by group], "why": {command: why it cannot act now, "" where it can}, "says": [..] },
   "classes": [names], "several": each sample has several yes-or-no decisions (then no confusion),

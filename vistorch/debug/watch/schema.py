@@ -100,9 +100,7 @@ class Failure(_Failure, total=False):
     line: object
 
 
-class Head(TypedDict):
-    """Where the loop is and how it goes."""
-
+class _Head(TypedDict):
     status: Status
     say: str
     error: Failure | None
@@ -129,6 +127,12 @@ class Head(TypedDict):
     autopause: bool | None  # whether an alarm pauses the loop; None where it cannot
     tries: int  # one more than there were rewinds
     begins: list[tuple[int, int, int]]  # epoch, the step after which it began, 1, or 0 where a rewind cut it
+
+
+class Head(_Head, total=False):
+    """Where the loop is and how it goes."""
+
+    library: str  # whose model is trained: "vistorch", "PyTorch 2.13"
 
 
 class Loss(TypedDict):

@@ -5,6 +5,7 @@ Invariant: every text that names a type, a dtype or a size asks here, when it is
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 package = "vistorch"
@@ -54,3 +55,16 @@ def restore() -> None:
     for thing, module in _own.items():
         thing.__module__ = module
     _own.clear()
+
+
+def real_torch() -> Any:
+    """The real torch where a program has imported it, else None: not ours under that name. Nothing is imported.
+
+    Example:
+        >>> from vistorch.engine.base.namespace import real_torch
+        >>> getattr(real_torch(), "__name__", "torch")
+        'torch'
+    """
+    found = sys.modules.get("torch")
+    # a module that is still being imported has no version yet
+    return None if found is sys.modules.get("vistorch") else found if hasattr(found, "__version__") else None

@@ -317,17 +317,15 @@ def _trust(shell: Any) -> list[Finding]:
 
 
 def _alias(shell: Any) -> list[Finding]:
+    from ...debug.source import real_torch
     from ...torch_api.compat import is_aliased
 
-    own = sys.modules.get("torch")
-    real = own is not None and own is not sys.modules.get("vistorch")
+    real = real_torch()
     plain = shell is None
     if is_aliased():
         return [Finding("import torch", OK, "gives vistorch", "" if plain else "%vt torch off, to end it")]
-    if real:
-        return [
-            Finding("import torch", OK, f"gives PyTorch {getattr(own, '__version__', '')}, already imported")
-        ]
+    if real is not None:
+        return [Finding("import torch", OK, f"gives PyTorch {real.__version__}, already imported")]
     there = (
         "gives PyTorch"
         if util.find_spec("torch") is not None

@@ -219,7 +219,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
         "distributed.tensor",
         _RANKS,
         "distribute_tensor distribute_module ones zeros empty full rand randn",
-        "DTensor Replicate Shard Partial Placement DeviceMesh",
+        "DTensor Replicate Shard Partial Placement",
     ),
     ("distributed.tensor._utils", _RANKS, "compute_local_shape_and_global_offset", ""),
     ("distributed.tensor.experimental", _RANKS, "context_parallel implicit_replication local_map", ""),
@@ -302,6 +302,9 @@ SAME: dict[str, dict[str, str]] = {
     "_lowrank": {"pca_lowrank": "pca_lowrank", "svd_lowrank": "svd_lowrank"},
     "_tensor": {"Tensor": "Tensor", "_rebuild_from_type_v2": "serialization.rebuild:rebuild_from_type_v2"},
     "_vmap_internals": {"vmap": "func:vmap", "_vmap": "func:vmap"},
+    "distributed.tensor": {
+        name: f"distributed.device_mesh:{name}" for name in ("DeviceMesh", "init_device_mesh")
+    },
     "fx.experimental.proxy_tensor": {"get_proxy_mode": "private_values:none"},
 }
 

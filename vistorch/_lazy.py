@@ -90,6 +90,7 @@ _kinds = "Half BFloat16 Float Double Char Short Int Long Byte ComplexFloat Compl
 NAMES = {
     "Future": "futures",
     "GradScaler": "amp",
+    "ScriptModule": "jit",
     "autocast": "amp",
     "compile": "compiler",
     "fork": "jit",

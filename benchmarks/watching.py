@@ -76,10 +76,12 @@ def turns(lib, batch, notify=None, made=loop_of):
         with seen.listener:
             run()
             seen.listener.end_check()  # a step of training would
+        seen.findings.drop()
         left[0] = perf_counter()
 
     seen.start()
     seen.listener.__exit__()
+    seen.findings.drop()
     left = [perf_counter()]
     return run, both, seen
 

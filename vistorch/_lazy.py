@@ -25,7 +25,7 @@ _torch_api = """
 """.split()
 MODULES = (
     """
-    amp distributed distributions func multiprocessing nn optim serialization special storage utils vision vt
+    amp distributed distributions func masked multiprocessing nn optim serialization special storage utils vision vt
 """.split()
     + _torch_api
 )

@@ -7,6 +7,7 @@ from .engine.ops.linalg.eigen import eig, eigh, eigvals, eigvalsh
 from .engine.ops.linalg.exponential import cholesky_ex, inv_ex, matrix_exp, solve_ex
 from .engine.ops.linalg.geometry import linalg_cross as cross
 from .engine.ops.linalg.householder import householder_product
+from .engine.ops.linalg.ldl import ldl_factor, ldl_factor_ex, ldl_solve
 from .engine.ops.linalg.lu import lu, lu_factor, lu_factor_ex
 from .engine.ops.linalg.norms import matrix_norm, norm, vector_norm
 from .engine.ops.linalg.pinv_lstsq import cond, lstsq, matrix_rank, pinv
@@ -33,6 +34,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",

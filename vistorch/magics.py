@@ -127,6 +127,7 @@ def load_ipython_extension(shell: Any) -> None:
         undo.append(graph_listeners.stop)
     undo.append(_deafen)
     undo.append(_forget_updates)
+    undo.append(_end_ranks)
 
 
 def _listen(info: Any = None) -> None:
@@ -152,6 +153,13 @@ def _forget_updates() -> None:
     updates = sys.modules.get("vistorch.debug.updates")
     if updates is not None:
         updates.forget()
+
+
+def _end_ranks() -> None:
+    """End the ranks of `%vt ranks`, if there are some."""
+    command = sys.modules.get("vistorch.widgets.ranks.run")
+    if command is not None:
+        command.RANKS.stop()
 
 
 def unload_ipython_extension(shell: Any) -> None:

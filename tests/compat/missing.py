@@ -71,7 +71,6 @@ MISSING = [
     ),
     ("torch", TYPES, "uint1 uint2 uint3 uint4 uint5 uint6 uint7"),
     ("torch", QUANTIZED, "qint* quint* qscheme per_channel_* per_tensor_* QInt* QUInt*"),
-    ("torch", SPARSE, "sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr jagged"),
     (
         "torch",
         SPARSE,
@@ -105,11 +104,6 @@ MISSING = [
     ("profiler", TRACER, "DeviceType ExecutionTraceObserver kineto_available"),
     ("func", "transforms of traced functions", "debug_unwrap functionalize linearize rearrange"),
     ("func", "for models in one batch, which vmap does not need here", "replace_all_batch_norm_modules_"),
-    (
-        "linalg",
-        "needs Bunch and Kaufman's factorization, which numpy has not",
-        "ldl_factor ldl_factor_ex ldl_solve",
-    ),
     ("linalg", STATEMENTS, "common_notes"),
     # ---- devices --------------------------------------------------------------------------------------------
     ("accelerator", CAPTURE, "Graph"),

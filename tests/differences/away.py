@@ -68,13 +68,6 @@ def dlpack():
     torch.ones(2, dtype=torch.bfloat16).__dlpack__()
 
 
-@claims("`linalg.ldl_factor` and `linalg.ldl_solve`.")
-def not_in_linalg():
-    absent = {name for name in dir(torch.linalg) if callable(getattr(torch.linalg, name)) and name[0] != "_"}
-    absent -= set(dir(vistorch.linalg))
-    assert {name for name in absent if name.islower()} == {"ldl_factor", "ldl_factor_ex", "ldl_solve"}
-
-
 @claims("Memory formats other than contiguous are accepted where harmless; results of layers are contiguous.")
 def memory_formats():
     contiguous = []

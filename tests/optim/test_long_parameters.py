@@ -46,8 +46,8 @@ def counted(monkeypatch):
     """How many calls went to oneDNN's arithmetic."""
     if not onednn.ready():
         pytest.skip("needs oneDNN")
-    calls, binary = [], onednn.arithmetic.binary
-    monkeypatch.setattr(onednn.arithmetic, "binary", lambda *a: calls.append(a[0]) or binary(*a))
+    calls, chain = [], onednn.arithmetic.chain
+    monkeypatch.setattr(onednn.arithmetic, "chain", lambda *a: calls.append(a[0]) or chain(*a))
     return calls
 
 

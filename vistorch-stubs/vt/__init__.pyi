@@ -4,6 +4,7 @@ from vistorch.vt.commands.break_ import break_ as break_
 from vistorch.vt.commands.device import device as device
 from vistorch.vt.commands.doctor import doctor as doctor
 from vistorch.vt.commands.export import export as export
+from vistorch.vt.commands.ranks import ranks as ranks
 from vistorch.vt.commands.torch import torch as torch
 from vistorch.vt.table import COMMANDS as COMMANDS
 from vistorch.widgets._frame.command import Asked as Asked

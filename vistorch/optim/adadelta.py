@@ -74,10 +74,8 @@ class Adadelta(Rule):
         """One step of one parameter."""
         lr, rho, eps, decay, maximize = more
         g = pulled(F, p, g, decay, None, maximize)
-        F.mul_(square, rho)
-        F.addcmul_(square, g, g, 1 - rho)
+        F.average_(square, rho, g, g, 1 - rho)
         delta = F.div(F.sqrt(F.shifted(steps, eps)), F.sqrt(F.shifted(square, eps)))
         delta = F.mul(delta, g)
-        F.mul_(steps, rho)
-        F.addcmul_(steps, delta, delta, 1 - rho)
+        F.average_(steps, rho, delta, delta, 1 - rho)
         F.add_(p, delta, -lr)

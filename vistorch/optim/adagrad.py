@@ -107,4 +107,4 @@ class Adagrad(Rule):
         eps, decay, maximize, size = more
         g = pulled(F, p, g, decay, None, maximize)
         F.addcmul_(total, g, g)
-        F.addcdiv_(p, g, F.shift(F.sqrt(total), eps), -size)
+        F.addcdiv_(p, g, F.root(total, 1, eps), -size)

@@ -101,12 +101,11 @@ class Adam(Rule):
         *greatest, beta1, beta2, eps, decay, shrink, maximize, step_size, correction = more
         g = pulled(F, p, g, decay, shrink, maximize)
         F.lerp_(mean, g, 1 - beta1)
-        F.mul_(square, beta2)
-        F.addcmul_(square, g, g, 1 - beta2)
+        F.average_(square, beta2, g, g, 1 - beta2)
         if greatest:
             F.maximum_(greatest[0], square)
             square = greatest[0]
-        F.addcdiv_(p, mean, F.shift(F.div(F.sqrt(square), correction), eps), -step_size)
+        F.addcdiv_(p, mean, F.root(square, correction, eps), -step_size)
 
 
 @arguments(

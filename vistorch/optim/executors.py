@@ -15,6 +15,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import numpy as np
+
 from ..engine.core.registry import FUNCTIONS
 from ..engine.kernels import threads
 from ..engine.kernels.fast import arithmetic
@@ -50,6 +52,14 @@ class Tensors:
         """`x += value * y / z`."""
         x.add_(y.clone() / z * value)  # y is saved here and written in the next step
 
+    def average_(self, x: Any, keep: Any, y: Any, z: Any = None, value: Any = 1) -> None:
+        """`x = keep * x + value * y * z`; without `z`, `value * y`."""
+        self.mul_(x, keep)
+        if z is None:
+            self.add_(x, y, value)
+        else:
+            self.addcmul_(x, y, z, value)
+
     def maximum_(self, x: Any, y: Any) -> None:
         """The greater of both, in x."""
         x.copy_(FUNCTIONS["maximum"](x.clone(), y))
@@ -81,6 +91,10 @@ class Tensors:
     def sqrt(self, x: Any) -> Any:
         """The square root."""
         return x.sqrt()
+
+    def root(self, x: Any, by: Any, plus: Any) -> Any:
+        """`sqrt(x) / by + plus`."""
+        return (x.sqrt() if by.__class__ is float and by == 1 else x.sqrt() / by) + plus
 
     def sign(self, x: Any) -> Any:
         """The sign."""
@@ -186,6 +200,14 @@ class Arrays:
         xp.add(x, t, x)
         self.used -= 1
 
+    def average_(self, x: Any, keep: Any, y: Any, z: Any = None, value: Any = 1) -> None:
+        """`x = keep * x + value * y * z`; without `z`, `value * y`."""
+        self.mul_(x, keep)
+        if z is None:
+            self.add_(x, y, value)
+        else:
+            self.addcmul_(x, y, z, value)
+
     def maximum_(self, x: Any, y: Any) -> None:
         """The greater of both, in x."""
         self.xp.maximum(x, y, out=x)
@@ -222,6 +244,11 @@ class Arrays:
     def sqrt(self, x: Any) -> Any:
         """The square root."""
         return self.xp.sqrt(x, self.scratch())
+
+    def root(self, x: Any, by: Any, plus: Any) -> Any:
+        """`sqrt(x) / by + plus`."""
+        t = self.sqrt(x)
+        return self.shift(t if by == 1 else self.div(t, by), plus)
 
     def sign(self, x: Any) -> Any:
         """The sign."""
@@ -272,22 +299,32 @@ class Shared(Arrays):
         if alpha == 1:
             arithmetic.add(x, y, x)
         else:
-            arithmetic.add_product(x, y, alpha)
+            arithmetic.into(x, np.multiply, y, alpha)
 
     def lerp_(self, x: Any, y: Any, weight: Any) -> None:
         """`x += weight * (y - x)`."""
-        arithmetic.add_product(x, arithmetic.subtract(y, x, self.scratch()), weight)
-        self.used -= 1
+        arithmetic.into(x, np.subtract, y, x, weight)
 
     def addcmul_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
         """`x += value * y * z`."""
-        arithmetic.add_product(x, arithmetic.multiply(y, z, self.scratch()), value)
-        self.used -= 1
+        arithmetic.into(x, np.multiply, y, z, value)
 
     def addcdiv_(self, x: Any, y: Any, z: Any, value: Any = 1) -> None:
         """`x += value * y / z`."""
-        arithmetic.add_product(x, arithmetic.divide(y, z, self.scratch()), value)
-        self.used -= 1
+        arithmetic.into(x, np.divide, y, z, value)
+
+    def average_(self, x: Any, keep: Any, y: Any, z: Any = None, value: Any = 1) -> None:
+        """`x = keep * x + value * y * z`; without `z`, `value * y`."""
+        if z is not None:
+            arithmetic.into(x, np.multiply, y, z, value, keep)
+        elif value == 1:
+            arithmetic.scale_and_add(x, keep, y)
+        else:  # a momentum may change at each step, and would then ask for a new primitive each time
+            super().average_(x, keep, y, z, value)
+
+    def root(self, x: Any, by: Any, plus: Any) -> Any:
+        """`sqrt(x) / by + plus`."""
+        return arithmetic.root(x, by, plus, self.scratch())
 
     @staticmethod
     def length(size: int) -> int:

@@ -99,6 +99,14 @@ class Trace:
         """The greater of both, in x; nan of either."""
         self._set(x, self._greater(x.name, self.text(y)))
 
+    def average_(self, x: Value, keep: Any, y: Any, z: Any = None, value: Any = 1) -> None:
+        """`x = keep * x + value * y * z`; without `z`, `value * y`."""
+        self.mul_(x, keep)
+        if z is None:
+            self.add_(x, y, value)
+        else:
+            self.addcmul_(x, y, z, value)
+
     def copy_(self, x: Value, y: Any) -> None:
         """The values of y, in x."""
         self._set(x, self.text(y))
@@ -131,6 +139,13 @@ class Trace:
     def sqrt(self, x: Any) -> Value:
         """The square root."""
         return self.value(f"sqrt({self.text(x)})")
+
+    def root(self, x: Any, by: Any, plus: Any) -> Value:
+        """`sqrt(x) / by + plus`."""
+        t = self.sqrt(x)
+        if by.__class__ not in (int, float) or by != 1:
+            t = self.over(t, by)
+        return self.shifted(t, plus)
 
     def sign(self, x: Any) -> Value:
         """The sign; of nan, nan."""

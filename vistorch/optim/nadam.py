@@ -95,8 +95,7 @@ class NAdam(Rule):
         beta1, beta2, eps, decay, shrink, maximize, correction, now, later = more
         g = pulled(F, p, g, decay, shrink, maximize)
         F.lerp_(mean, g, 1 - beta1)
-        F.mul_(square, beta2)
-        F.addcmul_(square, g, g, 1 - beta2)
+        F.average_(square, beta2, g, g, 1 - beta2)
         root = F.shift(F.sqrt(F.over(square, correction)), eps)
         F.addcdiv_(p, g, root, now)
         F.addcdiv_(p, mean, root, later)

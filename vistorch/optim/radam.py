@@ -81,9 +81,8 @@ class RAdam(Rule):
         beta1, beta2, eps, decay, shrink, maximize, adaptive, size = more
         g = pulled(F, p, g, decay, shrink, maximize)
         F.lerp_(mean, g, 1 - beta1)
-        F.mul_(square, beta2)
-        F.addcmul_(square, g, g, 1 - beta2)
+        F.average_(square, beta2, g, g, 1 - beta2)
         if adaptive:
-            F.addcdiv_(p, mean, F.shift(F.sqrt(square), eps), -size)
+            F.addcdiv_(p, mean, F.root(square, 1, eps), -size)
         else:
             F.add_(p, mean, -size)

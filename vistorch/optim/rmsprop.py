@@ -81,13 +81,12 @@ class RMSprop(Rule):
         """One step of one parameter."""
         *kept, lr, momentum, alpha, eps, centered, decay, maximize = more
         g = pulled(F, p, g, decay, None, maximize)
-        F.mul_(square, alpha)
-        F.addcmul_(square, g, g, 1 - alpha)
+        F.average_(square, alpha, g, g, 1 - alpha)
         if centered:
             mean = kept[-1]
             F.lerp_(mean, g, 1 - alpha)
             square = F.added(square, F.times(mean, mean), -1)
-        root = F.shift(F.sqrt(square), eps)
+        root = F.root(square, 1, eps)
         if momentum > 0:
             F.mul_(kept[0], momentum)
             F.addcdiv_(kept[0], g, root)

@@ -90,7 +90,6 @@ class SGD(Rule):
             if first:
                 F.copy_(buffer, g)
             else:
-                F.mul_(buffer, momentum)
-                F.add_(buffer, g, 1 - dampening)
+                F.average_(buffer, momentum, g, value=1 - dampening)
             g = F.added(g, buffer, momentum) if nesterov else buffer
         F.add_(p, g, -lr)

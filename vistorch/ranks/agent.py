@@ -48,6 +48,8 @@ class Settings:
     redirects: dict[int, int] = field(default_factory=dict)  # local rank -> 1 stdout, 2 stderr, 3 both
     tees: dict[int, int] = field(default_factory=dict)
     shown: Sequence[int] | None = None  # the local ranks whose output is seen; None: all
+    piped: bool = False  # what a rank writes is read by who starts it: `children[local].stdout`
+    inherited: Callable[[int], Sequence[int]] = lambda local: ()  # the open files that a rank gets
 
 
 @dataclass
@@ -110,22 +112,46 @@ class Agent:
         self.asked_to_end = number
 
     def _attempt(self, attempt: int) -> Failure | None:
-        began = time.time()
+        began, failure = time.time(), None
+        try:
+            self.start(attempt)
+            failure = self._watch()
+        finally:
+            self.end()
+        if failure is not None:
+            _sweep(began)
+        return failure
+
+    def start(self, attempt: int = 0) -> None:
+        """Start all ranks.
+
+        Args:
+            attempt: how often they were started before.
+        """
         settings = self.settings
         port = settings.port
         if settings.node == 0:
             self.server = Server(settings.host, port, self._token())
             port = self.server.port
-        try:
-            self.children = [self._start(local, attempt, port) for local in range(settings.processes)]
-            failure = self._watch()
-        finally:
-            self._end_all()
-            if self.server is not None:
-                self.server.close()
-        if failure is not None:
-            _sweep(began)
-        return failure
+        self.children = []
+        for local in range(settings.processes):
+            self.children.append(self._start(local, attempt, port))
+
+    def end(self) -> None:
+        """End what runs; close the store."""
+        self._end_all()
+        if self.server is not None:
+            self.server.close()
+
+    def failure_of(self, local: int) -> Failure | None:
+        """How a rank has ended; None while it runs.
+
+        Args:
+            local: its number on this machine.
+        """
+        child = self.children[local]
+        code = child.poll()
+        return None if code is None else self._failure(local, code, child.pid)
 
     def _token(self) -> bytes:
         from .job_token import token
@@ -162,9 +188,12 @@ class Agent:
             env=environment,
             stdout=out,
             stderr=err,
+            pass_fds=tuple(s.inherited(local)) if os.name == "posix" else (),
             start_new_session=os.name == "posix",
             preexec_fn=_ends_with_parent if sys.platform == "linux" else None,
         )
+        if s.piped:
+            return child
         for name, stream, given in (("stdout", child.stdout, out), ("stderr", child.stderr, err)):
             if stream is not None:
                 self._tee(local, attempt, name, stream)
@@ -174,6 +203,8 @@ class Agent:
 
     def _streams(self, local: int, attempt: int) -> tuple[Any, Any]:
         s, found = self.settings, []
+        if s.piped:
+            return subprocess.PIPE, subprocess.STDOUT
         for bit, name in ((1, "stdout"), (2, "stderr")):
             if s.tees.get(local, 0) & bit:
                 found.append(subprocess.PIPE)

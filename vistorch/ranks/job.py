@@ -21,6 +21,7 @@ from .debug_level import debug_level
 from .errors import NO_GROUP
 from .group import NON_MEMBER, WORLD, ProcessGroup, World, chosen, default
 from .lifeline import Lifeline, host_for, report_uncaught
+from .printed import wait_for_reader
 from .rendezvous import DEFAULT_TIMEOUT, rendezvous
 from .store import HashStore, PrefixStore, Store
 from .transport import MPITransport, Solo
@@ -193,10 +194,11 @@ class _Ends:
         module = sys.modules.get("mpi4py.MPI")
         if module is None or not wiring.started_by_manager() or module.Is_finalized():
             return
+        if self.failed:
+            wait_for_reader()
+            module.COMM_WORLD.Abort(1)
         sys.stdout.flush()
         sys.stderr.flush()
-        if self.failed:
-            module.COMM_WORLD.Abort(1)
         module.Finalize()
 
 

@@ -34,7 +34,6 @@ MODULES = {
     "export": "Ahead-of-time export: named, not built.",
     "fx": "Graphs of modules as programs: named, not built.",
     "library": "Custom operators of a dispatcher: named, not built.",
-    "masked": "Masked tensors: named, not built.",
     "mps": "Apple's GPUs: there are none here.",
     "nested": "Nested tensors: named, not built.",
     "onnx": "Export to ONNX: named, not built.",
@@ -137,9 +136,8 @@ ROWS = (
     ),
     Row(
         "masked",
-        "use a mask with `where` or `masked_fill`.",
-        """amax amin argmax argmin as_masked_tensor cumprod cumsum log_softmax logaddexp logsumexp masked_tensor mean
-        median norm normalize prod softmax softmin std sum var""",
+        "give the mask to the function, as in `masked.sum(x, mask=mask)`.",
+        "as_masked_tensor masked_tensor",
         "MaskedTensor",
     ),
     Row(
@@ -199,17 +197,6 @@ ROWS = (
 )
 
 
-def is_masked_tensor(obj: Any, /) -> bool:
-    """False: there are none.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.masked.is_masked_tensor(vistorch.ones(2))
-        False
-    """
-    return False
-
-
 def wrap(fn_or_name: Any) -> Any:
     """Gives the function itself: nothing is traced.
 
@@ -227,7 +214,6 @@ def wrap(fn_or_name: Any) -> Any:
 # What a program asks before it decides is answered: a value for a function without arguments, or the function.
 ANSWERS: dict[str, dict[str, Any]] = {
     "fx": {"wrap": wrap},
-    "masked": {"is_masked_tensor": is_masked_tensor},
     "mps": {"is_available": False, "device_count": 0},
     "onnx": {"is_in_onnx_export": False},
     "xpu": {"is_available": False, "is_initialized": False, "device_count": 0},

@@ -1,6 +1,6 @@
 // The record "diagnose" as it arrives. Made by `make generated` from debug.diagnose.schema.State: edit that.
 
-import { type Check, flag, list, num, real, record, row, text } from "../shared/check";
+import { type Check, flag, list, maybe, num, real, record, row, text } from "../shared/check";
 import type { Real } from "../shared/payload";
 
 /** A rule, and whether it had anything to look at. */
@@ -25,6 +25,8 @@ export interface Found {
   certainty: string;
   text: string;
   where: string;
+  cell: number | null;
+  line: number | null;
   layer: string;
   source: Place[];
   proof: [string, string][];
@@ -33,6 +35,7 @@ export interface Found {
   unless: string;
   cure: [number, string, string][];
   advice: string;
+  tree: [number, string, string, string][];
 }
 
 /** The whole. */
@@ -68,6 +71,8 @@ export const checkFound: Check<Found> = record<Found>({
   certainty: text,
   text: text,
   where: text,
+  cell: maybe(num),
+  line: maybe(num),
   layer: text,
   source: list(checkPlace),
   proof: list(row(text, text)),
@@ -76,6 +81,7 @@ export const checkFound: Check<Found> = record<Found>({
   unless: text,
   cure: list(row(num, text, text)),
   advice: text,
+  tree: list(row(num, text, text, text)),
 });
 
 export const check: Check<State> = record<State>({

@@ -319,6 +319,49 @@ export interface Task {
   tokens: BothTokens | null;
 }
 
+/** A line of the user's: `role` is "guilty", "related" or "" for a neighbour. */
+export interface FindingPlace {
+  line: number;
+  text: string;
+  role: string;
+  label: string;
+}
+
+/** What is wrong, as in the record of a diagnosis. */
+export interface Finding {
+  rule: string;
+  severity: string;
+  certainty: string;
+  text: string;
+  where: string;
+  cell: number | null;
+  line: number | null;
+  layer: string;
+  source: FindingPlace[];
+  proof: [string, string][];
+  confirm: string;
+  gives: string;
+  unless: string;
+  cure: [number, string, string][];
+  advice: string;
+  tree: [number, string, string, string][];
+}
+
+/** A rule that looks on, and whether it had anything to look at. */
+export interface Looked {
+  name: string;
+  title: string;
+  looked: boolean;
+}
+
+/** What is wrong with the run, at most three; `count` are all, `withdrawn` those whose evidence went. */
+export interface Findings {
+  items: Finding[];
+  count: number;
+  withdrawn: number;
+  rules: Looked[];
+}
+
 /** The whole run. */
 export interface State {
   version: number;
@@ -337,6 +380,7 @@ export interface State {
   log: Log;
   snapshots: Snapshots;
   task?: Task;
+  findings?: Findings;
 }
 
 export const checkFailure: Check<Failure> = record<Failure>({
@@ -620,6 +664,45 @@ export const checkTask: Check<Task> = record<Task>({
   tokens: maybe(checkBothTokens),
 });
 
+export const checkFindingPlace: Check<FindingPlace> = record<FindingPlace>({
+  line: num,
+  text: text,
+  role: text,
+  label: text,
+});
+
+export const checkFinding: Check<Finding> = record<Finding>({
+  rule: text,
+  severity: text,
+  certainty: text,
+  text: text,
+  where: text,
+  cell: maybe(num),
+  line: maybe(num),
+  layer: text,
+  source: list(checkFindingPlace),
+  proof: list(row(text, text)),
+  confirm: text,
+  gives: text,
+  unless: text,
+  cure: list(row(num, text, text)),
+  advice: text,
+  tree: list(row(num, text, text, text)),
+});
+
+export const checkLooked: Check<Looked> = record<Looked>({
+  name: text,
+  title: text,
+  looked: flag,
+});
+
+export const checkFindings: Check<Findings> = record<Findings>({
+  items: list(checkFinding),
+  count: num,
+  withdrawn: num,
+  rules: list(checkLooked),
+});
+
 export const check: Check<State> = record<State>({
   version: num,
   title: text,
@@ -637,4 +720,5 @@ export const check: Check<State> = record<State>({
   log: checkLog,
   snapshots: checkSnapshots,
   task: optional(checkTask),
+  findings: optional(checkFindings),
 });

@@ -145,7 +145,7 @@ def test_one_group_and_a_rate_that_is_a_tensor():
     rate = vistorch.tensor(0.5)
     opt = optim.SGD([{"params": net[0].parameters()}, {"params": net[2].parameters(), "lr": rate}], lr=0.1)
     x, y = blobs(10)
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         for i in range(3):
             F.cross_entropy(net(x), y).backward()
             opt.step()

@@ -57,7 +57,7 @@ def test_the_record_travels_and_is_small():
     sent = pack("watch", record.wire())
     assert len(sent) < 160_000
     sections = "version title head classes several loss validation accuracy mistakes flow health filters log snapshots"
-    sections += " task"
+    sections += " task findings"
     assert sorted(record.wire()) == sorted([*sections.split(), "text"])
     assert json.dumps(record.wire()["head"])  # plain values only
 

@@ -46,7 +46,7 @@ def validate_by_both(net, x, y):
 def test_validation_is_kept_apart(look):
     net, opt, loop = small_training()
     x, y = blobs(50, seed=1)
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         for _ in range(2):
             net.train()
             loop(6)
@@ -69,7 +69,7 @@ def test_validation_is_kept_apart(look):
 def test_a_model_that_trains_in_eval_mode_trains():
     net, opt, loop = small_training()
     net.eval()
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         loop(6)
     assert fine(run).state()["validation"] == [] and len(run.metrics.window.rows) == 60
     assert listeners.op is None
@@ -83,7 +83,7 @@ def test_validation_of_yes_or_no(logits):
     x, y = blobs(30)
     y = (y > 0).float().reshape(-1, 1)
     loss_of = nn.BCEWithLogitsLoss() if logits else lambda out, y: F.binary_cross_entropy(out.sigmoid(), y)
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         for _ in range(3):
             opt.zero_grad()
             loss_of(net(x[:20]), y[:20]).backward()
@@ -101,7 +101,7 @@ def test_validation_of_yes_or_no(logits):
 def test_what_is_observed_while_validating_is_validation():
     net, opt, loop = small_training()
     x, y = blobs(20, seed=1)
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         loop(6)
         net.eval()
         with vistorch.no_grad():
@@ -133,7 +133,7 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
     x, y = blobs(60, seed=2)
     received = []
     net.net[1].register_forward_hook(lambda *_: received.append(listeners.op is not None))
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         one_step(net, opt, x, y)
         received.clear()
         net.eval()
@@ -155,7 +155,7 @@ def test_labels_are_seen_inside_the_model_too_and_inside_is_quiet_where_they_are
 def evaluated(net, opt, each, n=60, of=10):
     """A run with a validation between two steps; `each` looks at one batch."""
     x, y = blobs(n, seed=2)
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         one_step(net, opt, x, y)
         net.eval()
         with vistorch.no_grad():
@@ -228,7 +228,7 @@ def test_a_long_pass_over_data_without_labels_is_let_alone_and_the_next_is_recor
     net[1].register_forward_hook(
         lambda *_: inside.append(listeners.op is not None or listeners.phase is not None)
     )
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         one_step(net, opt, x, y)
         inside.clear()
         net.eval()
@@ -249,7 +249,7 @@ def test_labels_of_another_loader_are_recorded_after_many_batches_without():
     x, y = blobs(60)
     unlabelled = DataLoader(vistorch.cat([x, x]), batch_size=2)
     labelled = DataLoader(TensorDataset(x, y), batch_size=10)
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         one_step(net, opt, x, y)
         net.eval()
         with vistorch.no_grad():
@@ -265,7 +265,7 @@ def test_labels_of_another_loader_are_recorded_after_many_batches_without():
 def test_inputs_of_a_validation_that_were_overwritten_are_not_shown():
     net, (x, y) = conv_net(), pictures(12)
     opt = optim.SGD(net.parameters(), lr=0.0)
-    with watch(net, opt) as run:
+    with watch(net, opt, findings=False) as run:
         one_step(net, opt, x, y)
         run.refresh()
         known = run.metrics.mistakes.number

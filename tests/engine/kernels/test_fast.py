@@ -465,3 +465,107 @@ def test_double_backward_through_fast_kernels():
 
     with every_size():
         close(second(), plain(second), 1e-4)
+
+
+# ---- attention ------------------------------------------------------------------------------------------------------
+ATTENTION = [  # query, rows of the key, what is hidden
+    ((2, 4, 64, 16), 64, "future"),
+    ((2, 4, 64, 16), 64, ""),
+    ((3, 2, 40, 8), 70, "mask"),
+    ((3, 2, 70, 8), 40, "future"),
+    ((1, 3, 600, 16), 600, "future"),  # in pieces of rows
+    ((1, 2, 300, 16), 600, "future mask"),
+    ((40, 8, 48, 8), 48, "future"),  # in pieces of heads
+    ((1, 40, 130, 8), 130, "mask"),
+    ((8, 2, 16, 1), 16, ""),  # a head of one number
+    ((2, 4, 64, 16), 64, "row"),  # a row that sees nothing
+    ((2, 4, 64, 16), 64, "nan"),
+]
+
+
+def attention(lib, case, layout):
+    shape, rows, hidden = case
+    made = [noise(*shape), *[noise(*shape[:2], rows, shape[3], seed=i) for i in (1, 2)]]
+    if "nan" in hidden:
+        made[0][0, 1, 5] = np.nan
+    if layout == "packed":  # as they come from one linear layer
+        made = [np.ascontiguousarray(a.transpose(0, 2, 1, 3)) for a in made]
+    ts = [lib.tensor(a, requires_grad=True) for a in made]
+    query, key, value = [t.transpose(1, 2) if layout == "packed" else t for t in ts]
+    mask = None
+    if "mask" in hidden:
+        mask = lib.tensor(noise(shape[0], 1, shape[2], rows, seed=4))
+    if "row" in hidden:
+        mask = lib.zeros(shape[2], rows)
+        mask[3] = -float("inf")
+    if "future" in hidden and mask is not None:
+        mask = mask + lib.full((shape[2], rows), -float("inf")).triu(1)
+    causal = hidden == "future"
+    y = lib.nn.functional.scaled_dot_product_attention(query, key, value, mask, is_causal=causal)
+    grads = lib.autograd.grad(y, ts, lib.tensor(noise(*shape[:3], shape[3], seed=5)))
+    return [t.detach().numpy() for t in (y, *grads)], y.stride()
+
+
+@pytest.mark.parametrize("layout", ["dense", "packed"])
+@pytest.mark.parametrize("case", ATTENTION, ids=str)
+def test_attention_and_its_gradients(case, layout):
+    fast, strides = attention(L, case, layout)
+    slow, as_plain = plain(attention, L, case, layout)
+    assert strides == as_plain
+    theirs, _ = attention(torch, case, layout)
+    for mine, other, torchs in zip(fast, slow, theirs, strict=True):
+        close(mine, other)
+        if "row" not in case[2] and "nan" not in case[2]:
+            close(mine, torchs)
+
+
+def test_attention_is_computed_by_onednn_and_not_by_threads_of_python(monkeypatch):
+    from vistorch.engine.kernels.fast import attention as kernel
+    from vistorch.engine.ops.attention import kernels as slow
+
+    onednn.primitives.forget()  # a thread that saw many shapes waits until one comes again
+    monkeypatch.setattr(slow, "_each", None)
+    monkeypatch.setattr(kernel.threads, "count", lambda: 4)
+    for case in ATTENTION[:9]:
+        if case[0][-1] > 1:
+            attention(L, case, "dense")
+            attention(L, case, "packed")
+
+
+# ---- copies ---------------------------------------------------------------------------------------------------------
+def permuted():
+    bits = np.random.default_rng(0).integers(0, 2**32, (8, 32, 64, 4), dtype=np.uint32)
+    a = bits.view("f4")  # every kind of nan, and numbers that processors may flush to zero
+    for axes in ((3, 2, 1, 0), (0, 3, 1, 2), (1, 0, 3, 2), (0, 2, 1, 3), (2, 3, 0, 1)):
+        yield a.transpose(axes)
+    yield a.reshape(256, 256).T
+    yield a.reshape(256, 256).T[:, 3:250]  # with gaps
+    yield a.reshape(256, 256).T[::2]
+    yield a.reshape(256, 256).T[::-1]
+    yield np.lib.stride_tricks.as_strided(a, (128, 256), (4, 8))  # elements that share memory
+    yield np.broadcast_to(a.reshape(-1)[:256, None], (256, 256))
+
+
+def test_a_copy_by_rows_has_the_same_bits(monkeypatch):
+    from vistorch.engine.kernels.fast import copies
+
+    onednn.primitives.forget()
+    done, rows_of = [], onednn.copies.rows
+    monkeypatch.setattr(onednn.copies, "rows", lambda a: done.append(a) or rows_of(a))
+    for a in permuted():
+        out = copies.by_rows(a)
+        assert out.flags.c_contiguous and not np.shares_memory(out, a)
+        np.testing.assert_array_equal(out.view("u4"), np.array(a, order="C").view("u4"))
+    assert len(done) == 6
+
+
+def test_gradients_of_weights_are_copied_by_rows(monkeypatch):
+    onednn.primitives.forget()
+    done, rows_of = [], onednn.copies.rows
+    monkeypatch.setattr(onednn.copies, "rows", lambda a: done.append(a.shape) or rows_of(a))
+    net = L.nn.Linear(128, 256)
+    net(L.ones(64, 128)).sum().backward()
+    assert done == [(256, 128)]
+    assert net.weight.grad.stride() == (128, 1)
+    L.tensor(noise(128, 256)).t().contiguous()
+    assert done[1:] == [(256, 128)]

@@ -11,6 +11,7 @@ import ast
 import linecache
 import sys
 from bisect import bisect_left
+from inspect import CO_OPTIMIZED
 from typing import Any
 
 import numpy as np
@@ -408,7 +409,11 @@ class Evidence(Lineage):
                 kind if kind is not None else _kind(code.co_filename)
             ) == OUTSIDE and code not in self.seen_code:
                 self.seen_code.add(code)
-                for name, value in [*frame.f_globals.items(), *frame.f_locals.items()]:
+                own = frame.f_locals
+                seen = [*frame.f_globals.items(), *own.items()]
+                if own.__class__ is dict and code.co_flags & CO_OPTIMIZED:
+                    own.clear()  # a copy that the frame keeps, and with it all that its variables held by now
+                for name, value in seen:
                     if not name.startswith("_") and _is_thing(value):
                         self.named.setdefault(name, value)
                         if (

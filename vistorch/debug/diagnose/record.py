@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .finding import CERTAINTY, SIGNS, Finding
-from .schema import SCHEMA, Place, State
+from .schema import SCHEMA, Found, Place, State
 
 AROUND = 2  # lines around a guilty one
 
@@ -94,25 +94,35 @@ class DiagnoseRecord:
             "count": self.count,
             "losses": list(self.losses),
             "rules": [{"name": name, "title": title, "looked": had} for name, title, had in self.rules],
-            "findings": [
-                {
-                    "rule": one.rule,
-                    "severity": one.severity,
-                    "certainty": one.certainty,
-                    "text": one.text,
-                    "where": one.where,
-                    "layer": one.layer,
-                    "source": source(one),
-                    "proof": [(name, str(value)) for name, value in one.proof],
-                    "confirm": one.confirm[0],
-                    "gives": one.confirm[1],
-                    "unless": one.unless,
-                    "cure": list(one.cure),
-                    "advice": one.advice,
-                }
-                for one in self.findings
-            ],
+            "findings": [wire_of(one) for one in self.findings],
         }
+
+
+def wire_of(finding: Finding) -> Found:
+    """A finding as it travels.
+
+    Args:
+        finding: which.
+    """
+    place = finding.place
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "certainty": finding.certainty,
+        "text": finding.text,
+        "where": finding.where,
+        "cell": None if place is None else place.cell,
+        "line": None if place is None else place.line,
+        "layer": finding.layer,
+        "source": source(finding),
+        "proof": [(name, str(value)) for name, value in finding.proof],
+        "confirm": finding.confirm[0],
+        "gives": finding.confirm[1],
+        "unless": finding.unless,
+        "cure": list(finding.cure),
+        "advice": finding.advice,
+        "tree": list(finding.tree),
+    }
 
 
 def places(finding: Finding) -> list:

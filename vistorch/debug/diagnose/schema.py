@@ -27,6 +27,8 @@ class Found(TypedDict):
     certainty: str  # "exact", "lineage", "measured"
     text: str
     where: str
+    cell: int | None  # the execution number of the cell that the line stands in
+    line: int | None
     layer: str
     source: list[Place]
     proof: list[tuple[str, str]]
@@ -35,6 +37,7 @@ class Found(TypedDict):
     unless: str
     cure: list[tuple[int, str, str]]
     advice: str
+    tree: list[tuple[int, str, str, str]]  # depth, name, note, "guilty" or ""
 
 
 class Looked(TypedDict):

@@ -12,6 +12,7 @@ from .exceptions import of_exception
 from .finding import Finding, rank
 from .record import DiagnoseRecord
 from .rules import RULES
+from .tree import tree_of
 
 MOST = 3  # findings that are shown
 
@@ -66,29 +67,14 @@ class Diagnosis:
 
     def findings(self) -> list[Finding]:
         """All that is found by now, the most certain first."""
-        found: list[Finding] = [] if self.error is None else [self.error]
-        self.evidence.diverged = None
-        for rule in self.evidence.rules:
-            try:
-                found += list(rule.findings())
-            except Exception as error:
-                self.failures.append(f"{rule.name}: {type(error).__name__}: {error}")
-        found.sort(key=rank)
-        superfluous: set[str] = set()
-        kept = []
-        for one in found:
-            if one.rule in superfluous:
-                continue
-            if one.place is None and not one.layer:
-                continue
-            kept.append(one)
-            superfluous.update(one.explains)
-        return kept
+        return findings_of(self.evidence, self.failures, () if self.error is None else (self.error,))
 
     def record(self) -> DiagnoseRecord:
         """What is found by now."""
         found = self.findings()
         ev = self.evidence
+        for one in found[:MOST]:
+            one.tree = tree_of(one, ev.named)
         looked = [(r.name, r.title, r.had_something) for r in ev.rules if r.title]
         return DiagnoseRecord(
             self.title,
@@ -104,6 +90,34 @@ class Diagnosis:
     def _losses(self) -> list[float]:
         every = [x for _, x, _ in self.evidence.losses]
         return every[:: max(1, len(every) // 400)][:400]
+
+
+def findings_of(evidence: Evidence, failures: list[str], more: tuple[Finding, ...] = ()) -> list[Finding]:
+    """What the rules of an evidence have found by now, the most certain first.
+
+    Args:
+        evidence: of a run.
+        failures: takes the sentences of rules that failed.
+        more: findings of no rule.
+    """
+    found = list(more)
+    evidence.diverged = None
+    for rule in evidence.rules:
+        try:
+            found += list(rule.findings())
+        except Exception as error:
+            failures.append(f"{rule.name}: {type(error).__name__}: {error}")
+    found.sort(key=rank)
+    superfluous: set[str] = set()
+    kept = []
+    for one in found:
+        if one.rule in superfluous:
+            continue
+        if one.place is None and not one.layer:
+            continue
+        kept.append(one)
+        superfluous.update(one.explains)
+    return kept
 
 
 def things(namespace: dict[str, Any]) -> dict[str, Any]:

@@ -23,9 +23,11 @@ class Forward:
     Args:
         nodes: the nodes of a pass, newest first.
         outputs: the tensors the pass starts from.
+        most: elements of an input with which forward is computed again.
     """
 
-    def __init__(self, nodes: list, outputs: tuple = ()) -> None:
+    def __init__(self, nodes: list, outputs: tuple = (), most: int = SMALL) -> None:
+        self.most = most
         self.values: dict[tuple[Any, int], Any] = {}
         for t in outputs:
             node = getattr(t, "_node", None)
@@ -80,7 +82,7 @@ class Forward:
         if rule is None or rule.differentiable_outs != 1:
             return
         known = self.inputs(n)
-        if len(known) != len(rule.inputs) or any(getattr(v, "size", 1) > SMALL for v in known.values()):
+        if len(known) != len(rule.inputs) or any(getattr(v, "size", 1) > self.most for v in known.values()):
             return
         xp = n.place.xp
         try:

@@ -2,13 +2,16 @@
 
 The loss is looked at in every step, gradients and weights now and then and when a run ends, so a sentence says "since"
 of a loss and "first seen" of the others.
+A loss that is finite and has grown far beyond what it was has left its course: that is an alarm too.
 Invariant: nothing is held where nothing can answer: without a page that answers the loop goes on.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -17,12 +20,16 @@ from ..steps.words import count
 from .changes import Changes
 from .log import Log
 from .model_probe import ModelProbe
+from .origin import Origin
 from .pending import Pending
 from .progress import Progress
 from .snapshots import Snapshots
 
 NAMED = 3  # parameters that a sentence names
 PATIENCE = 2.0  # seconds for a page to answer
+COURSE = 12  # losses that say where a loss is
+GROWN = 20.0  # times the first losses, and the lowest: it has left its course
+BEFORE = 5  # losses before an alarm that are kept
 
 
 def kind_of(value: float) -> str:
@@ -42,7 +49,7 @@ class Alarm:
 
     Args:
         what: "loss", "validation loss", "gradient" or "weight".
-        kind: "NaN", "inf" or "-inf".
+        kind: "NaN", "inf", "-inf", or "diverged" of a loss that is finite and has left its course.
         step: where it was seen first.
         epoch: of that step; 0 where that is not known.
         name: of the parameter.
@@ -64,6 +71,13 @@ class Alarm:
     none: str = ""  # why there is no such snapshot
     how: str = ""  # what the loop did: "paused", "on", "unanswered" or "" where nothing holds it
     at: int = 0  # the step the loop stands at
+    origin: Origin | None = None  # where it was made
+    before: list[float] = field(default_factory=list)  # the newest losses that were finite
+    course: tuple[float, float, int] = (
+        0.0,
+        0.0,
+        0,
+    )  # of one that left it: from, to, the step it was at its lowest
 
     def __post_init__(self) -> None:
         self.last = self.at = self.step
@@ -80,6 +94,16 @@ class Alarm:
         return named.get(self.what, self.what.capitalize())
 
     @property
+    def diverged(self) -> bool:
+        """Whether all is finite, and the loss has left its course."""
+        return self.kind == "diverged"
+
+    @property
+    def advice(self) -> str:
+        """What to do where no op is to blame."""
+        return "Rewind, and go on with a smaller learning rate, or clip gradients." if self.diverged else ""
+
+    @property
     def word(self) -> str:
         """The same in two words: "loss NaN"."""
         if self.over and self.weights:
@@ -89,6 +113,11 @@ class Alarm:
     def say(self) -> str:
         """The sentence: what is not finite, and since when."""
         where = f"step {self.step:,}" + (f", epoch {self.epoch:,}" if self.epoch else "")
+        if self.diverged:
+            low, high, since = self.course
+            times = f"it grew {high / low:,.0f}-fold in {count(self.step - since, 'step')}"
+            say = f"Loss left its course: {times}, from {low:.3g} to {high:.3g}, by {where}."
+            return say if not self.over else f"{say[:-1]}; it is back since step {self.over:,}."
         if self.over and self.what == "gradient":
             return f"{self.subject} held {self.kind} at {where}."
         if self.over:
@@ -159,16 +188,24 @@ class Alarms:
     ask: Any = None  # asks what could let a held loop go on whether it is there
     answered: int = 0  # how often it was
     cause: str = ""  # of the pass that is under way
+    origin: Origin | None = None  # likewise
+    find: Callable[[list, tuple], Origin | None] | None = None  # finds where the loss of a pass was made
+    first: list[float] = field(default_factory=list)  # the first losses
+    recent: list[float] = field(default_factory=list)  # the newest that were finite
+    low: tuple[float, int] = (math.inf, 0)  # the lowest median of the newest, and its step
 
     # ---- what was seen -----------------------------------------------------------------------------------------
-    def in_pass(self, fed: Any) -> None:
+    def in_pass(self, fed: Any, order: list | None = None, outputs: tuple = ()) -> None:
         """A pass starts from a loss that is not finite: say what is known of where that comes from.
 
         Args:
             fed: the array that the model was given; None where it is not known.
+            order: the nodes of the pass, the newest first; None where they cannot be read.
+            outputs: what it starts from.
         """
-        if self.newest is not None and not self.newest.over:
+        if self.newest is not None and not self.newest.over and not self.newest.diverged:
             return
+        self.origin = None
         bad = self.probe.not_finite()
         if bad:
             self.cause = "The weights were not finite before that step."
@@ -177,6 +214,8 @@ class Alarms:
         elif self.probe.model is not None:
             what = "Weights and batch" if fed is not None else "The weights"
             self.cause = f"{what} were finite: it came about in that forward pass."
+            if order is not None and self.find is not None:
+                self.origin = self.find(order, outputs)
 
     def losses(self, step: int, values: list[float]) -> None:
         """The losses of a step, where one is not finite or one before was not.
@@ -187,15 +226,46 @@ class Alarms:
         """
         bad = next((x for x in values if not math.isfinite(x)), None)
         newest = self.newest
-        lasts = newest is not None and newest.now
+        lasts = newest is not None and newest.now and not newest.diverged
         if bad is None:
-            if newest is not None and newest.what == "loss" and not newest.over and step > newest.last:
+            if newest is None or newest.diverged:
+                return
+            if newest.what == "loss" and not newest.over and step > newest.last:
                 newest.over = step
-        elif newest is not None and newest.what == "loss" and not newest.over:
+        elif lasts and newest is not None and newest.what == "loss" and not newest.over:
             newest.times += step > newest.last
             newest.last = max(step, newest.last)
         elif not lasts:
             self._raise("loss", kind_of(bad), step, self.progress.epoch)
+
+    def follow(self, losses: list[tuple[int, float]]) -> None:
+        """Where the loss goes: whether it has left its course.
+
+        Args:
+            losses: of steps, (step, mean), that came since this was last called.
+        """
+        fine = [(step, x) for step, x in losses if math.isfinite(x)]
+        if len(self.first) < COURSE:
+            self.first += [x for _, x in fine[: COURSE - len(self.first)]]
+        self.recent = (self.recent + [x for _, x in fine[-COURSE:]])[-COURSE:]
+        if len(self.recent) < COURSE or len(self.first) < COURSE or not fine:
+            return
+        now, start, step = median(self.recent), median(self.first), fine[-1][0]
+        if not self.low[1]:
+            self.low = start, min(COURSE, step)
+        newest, low = self.newest, self.low[0]
+        if newest is not None and newest.diverged and not newest.over and now < GROWN / 2 * newest.course[0]:
+            newest.over = step
+        elif (
+            (newest is None or newest.over)
+            and min(self.first) > 0 < low
+            and now > GROWN * low
+            and now > 2 * start
+            and min(self.recent) > start
+        ):
+            self._raise("loss", "diverged", step, self.progress.epoch).course = low, now, self.low[1]
+        if now < self.low[0]:
+            self.low = now, step
 
     def gradients(self, step: int, norms: list) -> None:
         """The norms of a step, of which at least one is not finite.
@@ -228,11 +298,16 @@ class Alarms:
         elif own and newest is not None and not newest.over:
             newest.over = check.step
 
-    def _raise(self, what: str, kind: str, step: int, epoch: int, name: str = "") -> None:
+    def _raise(self, what: str, kind: str, step: int, epoch: int, name: str = "") -> Alarm:
         cause, self.cause = self.cause if what == "loss" else "", ""
+        origin, self.origin = self.origin if what == "loss" and kind != "diverged" else None, None
+        if origin is not None:
+            cause = origin.say()
         if what == "gradient":
             cause = "The loss is finite: it came about in the backward pass, or in what changed the gradient."
-        self.newest, self.raised = Alarm(what, kind, step, epoch, name, cause), True
+        self.newest, self.raised = Alarm(what, kind, step, epoch, name, cause, origin=origin), True
+        self.newest.before = self.recent[-BEFORE:]
+        return self.newest
 
     # ---- what is done about it ---------------------------------------------------------------------------------
     def act(self) -> bool:
@@ -245,7 +320,7 @@ class Alarms:
             self.pending.norms.append((step, sizes.norms(self.pending.transfer)))
         what = f"alarm: {alarm.subject[0].lower()}{alarm.subject[1:]} {alarm.kind}"
         self.log.write(alarm.step, what, f"{alarm.cause} {alarm.rest()}".strip())
-        self.changes.touch("log", "head", "snapshots")
+        self.changes.touch("log", "head", "snapshots", "findings")
         holds = self.pauses and self.progress.open
         alarm.how = "paused" if holds else ""
         return holds
@@ -294,7 +369,8 @@ class Alarms:
         if alarm.what == "gradient" and not alarm.weights:
             alarm.over = alarm.step  # that step changed nothing for good
         alarm.of = self.probe.count()
-        good = [s for s in self.snapshots.kept if s.step < alarm.step]
+        until = alarm.course[2] + 1 if alarm.diverged else alarm.step
+        good = [s for s in self.snapshots.kept if s.step < until]
         whole = next((s for s in reversed(good) if s.finite()), None)
         alarm.snapshot = None if whole is None else whole.step
         if whole is not None:
@@ -322,5 +398,8 @@ class Alarms:
 
     def rewound(self, step: int) -> None:
         """The run goes back to a step: what came after it is not true any more."""
+        self.recent = []
+        if self.low[1] > step:
+            self.low = math.inf, 0
         if self.newest is not None and self.newest.step > step:
             self.newest, self.raised = None, False

@@ -34,6 +34,7 @@ JOBS = (  # kinds of looking: name, part of the share, steps apart at least
     ("norms", 0.2, 1),
     ("ratios", 0.12, 5),
     ("units", 0.15, 10),
+    ("findings", 0.15, 64),
     ("filters", 0.05, 20),
     ("snapshots", 0.15, 100),
 )

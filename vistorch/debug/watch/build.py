@@ -20,6 +20,7 @@ from .changes import Changes
 from .commands import WORDS
 from .confusion import MOST, WINDOW, ClassCounts
 from .controls import Controls
+from .findings import Findings
 from .log import Log
 from .metrics import Metrics
 from .model_probe import ModelProbe
@@ -47,6 +48,7 @@ class Source(Protocol):
     alarms: Alarms
     controls: Controls
     log: Log
+    findings: Findings
     snapshots: Snapshots
     changes: Changes
 
@@ -247,6 +249,10 @@ def _task(run: Source, since: int) -> dict[str, Any]:
     return run.tasks.wire()
 
 
+def _findings(run: Source, since: int) -> dict[str, Any]:
+    return run.findings.wire()
+
+
 def _log(run: Source, since: int) -> dict[str, Any]:
     # a rewind changes older lines, so the log is short enough to be sent whole
     return {"whole": True, "items": [entry.wire() for entry in run.log.entries]}
@@ -268,5 +274,6 @@ SECTIONS: dict[str, Callable[[Source, int], Any]] = {
     "log": _log,
     "snapshots": _snapshots,
     "task": _task,
+    "findings": _findings,
 }
 BY_VERSION = "mistakes", "log"

@@ -26,6 +26,9 @@ WORDS = {
     "filters": ("name",),
     "stepper": (),
     "autopause": ("on",),
+    "trace": (),
+    "into": (),
+    "meant": ("number",),
 }
 
 
@@ -85,6 +88,10 @@ def checked(message: Any) -> dict[str, Any]:
             raise ValueError(f"a step is a number from 0 on, got {_short(step)}")
     if word == "autopause" and type(found["on"]) is not bool:
         raise ValueError(f"pausing at an alarm is on or off, got {_short(found['on'])}")
+    if word == "meant" and (type(found["number"]) is not int or not 0 <= found["number"] < 3):
+        raise ValueError(
+            f"a finding is one of those that are shown, from 0 on, got {_short(found['number'])}"
+        )
     if word == "filters" and not isinstance(found["name"], str):
         raise ValueError("filters are chosen by the name of a parameter")
     return found

@@ -15,7 +15,9 @@ from .alarms import Alarms
 from .budget import Budget
 from .changes import Changes
 from .commands import CommandQueue, checked, positive
+from .findings import Findings
 from .history import History
+from .hunt import Hunt
 from .log import Log
 from .model_probe import ModelProbe
 from .optimizers import Optimizers
@@ -40,9 +42,12 @@ class Controls:
     refresher: Refresher  # reads and shows
     budget: Budget  # does not count the time the loop is held
     changes: Changes  # learns what changed
+    findings: Findings  # what is wrong
     stop: Callable[[], Any]  # ends the loop by raising
     stepper: Callable[[Any, tuple], Any] | None = None  # opens a stepper on a backward pass
     at_backward: Callable[[Any, tuple], Any] | None = None  # called once, with the next backward pass
+    shows: Callable[[Any], Any] | None = None  # shows the record of a trace
+    hunt: Hunt | None = None  # a rewind that looks for what the alarm was about
 
     # ---- asking ------------------------------------------------------------------------------------------------
     def why_not(self, word: str) -> str:
@@ -72,9 +77,24 @@ class Controls:
             return "Nothing here shows a stepper."
         if word == "stepper" and not has(self.probe.source, "step in"):
             return f"In a running loop, {lacking(self.probe.source, 'step in')}; type %vt step loss in its own cell."
+        if word in ("trace", "into"):
+            return self._why_no_hunt(word)
+        if word == "meant" and not self.findings.items:
+            return "Nothing is found."
         if word == "autopause" and self.alarms.ask is None:
             return "Nothing here answers while the loop is held."
         return ""
+
+    def _why_no_hunt(self, word: str) -> str:
+        """Why the step of the alarm cannot be looked at again."""
+        alarm = self.alarms.newest
+        if alarm is None or not alarm.now:
+            return "There is no alarm."
+        if alarm.snapshot is None:
+            return alarm.none or "There is no snapshot from before it to go back to."
+        if word == "trace":
+            return "" if self.shows is not None else "Nothing here shows a trace."
+        return self.why_not("stepper")
 
     def command(self, message: Any) -> dict[str, Any]:
         """Queue a command for the next step boundary, or act at once where the run is over; ValueError says why not.
@@ -103,12 +123,21 @@ class Controls:
             self._act(command, perf_counter())
         return command
 
+    def close(self) -> None:
+        """The run is over: look for nothing any more."""
+        hunt, self.hunt, self.at_backward = self.hunt, None, None
+        if hunt is not None:
+            hunt.end(record=False)
+
     # ---- the step boundary -------------------------------------------------------------------------------------
     def at_boundary(self) -> None:
         """Do what was asked for, and hold the loop while it is paused."""
         commands = self.commands
+        hunted = self.hunt
+        if hunted is not None:
+            self._goes_on_hunting(hunted)
         if self.alarms.raised and self.alarms.act():
-            self._hold_at_alarm()
+            self._hold_at_alarm(asked=hunted is not None)
         if commands.once:
             commands.once = False
             self._hold()
@@ -125,12 +154,12 @@ class Controls:
                     self.refresher.look_for_clicks(perf_counter())
                     commands.wait()
 
-    def _hold_at_alarm(self) -> None:
-        """Hold the loop, where a page answers."""
+    def _hold_at_alarm(self, asked: bool) -> None:
+        """Hold the loop, where a page answers; one that has asked for it may be busy with what it was shown."""
         self.commands.once = False
         self._hold()
         with self.budget.holding():
-            answered = self.alarms.is_answered(self.refresher.look_for_clicks, self.commands)
+            answered = asked or self.alarms.is_answered(self.refresher.look_for_clicks, self.commands)
         if answered:
             self.log.write(self.progress.step, "paused", "by itself, at the alarm")
         else:
@@ -226,6 +255,64 @@ class Controls:
         if self.commands.paused:
             opens = "The stepper opens at the next backward pass: Resume, or one step."
             self.progress.say = f"Paused after step {self.progress.step}. {opens}"
+
+    def _do_trace(self, command: dict, asked: float) -> None:
+        self._begin_hunt("trace")
+
+    def _do_into(self, command: dict, asked: float) -> None:
+        self._begin_hunt("into")
+
+    def _begin_hunt(self, how: str) -> None:
+        """Rewind to before the alarm, and let the loop run until it comes again."""
+        alarm = self.alarms.newest
+        if alarm is None or alarm.snapshot is None:
+            raise ValueError(self._why_no_hunt(how))
+        step = self.history.rewind(alarm.snapshot)
+        self.hunt = Hunt(how, alarm.step, self.probe)
+        if how == "into":
+            self.at_backward = self._step_into
+        else:
+            self.hunt.begin()
+        self.log.write(step, "runs again", f"up to step {alarm.step:,}, to see where it comes from")
+        self.commands.paused = False
+        self.progress.set("running")
+
+    def _step_into(self, run: Any, outputs: tuple) -> bool:
+        """Open the stepper on the pass of the alarm; wait for it on the passes before."""
+        hunt = self.hunt
+        if hunt is None or self.stepper is None:
+            return False
+        if self.progress.step + 1 < hunt.until and hunt.is_finite(outputs):
+            self.at_backward = self._step_into
+            return False
+        self.hunt = None
+        return bool(self.stepper(run, outputs))
+
+    def _goes_on_hunting(self, hunt: Hunt) -> None:
+        """A step is whole: show its trace if it came again, else trace the next."""
+        came, step = self.alarms.raised, self.progress.step
+        if not came and step < hunt.until:
+            if hunt.how == "trace":
+                hunt.begin()
+            return
+        self.hunt = None
+        if hunt.how == "into":
+            self.at_backward = None if self.at_backward == self._step_into else self.at_backward
+        record = hunt.end()
+        if record is not None and self.shows is not None and came:
+            self.log.write(step, "traced", record.sentence)
+            with self.budget.holding():
+                self.shows(record)
+        if not came:
+            self.log.write(step, "did not come again", f"up to step {step:,}: the loop gave other batches")
+            self.commands.once = False
+            self._hold(": it did not come again, the loop gave other batches")
+
+    def _do_meant(self, command: dict, asked: float) -> None:
+        number = command["number"]
+        if number >= len(self.findings.shown()):
+            raise ValueError("that finding was withdrawn")
+        self.log.write(self.progress.step, "finding is meant", self.findings.meant(number))
 
     def _do_snapshot(self, command: dict, asked: float) -> None:
         if self.history.take(asked=True):

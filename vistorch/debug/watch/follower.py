@@ -36,8 +36,14 @@ class LoopEvents(Protocol):
     def epoch_began(self, iteration: Any) -> None:
         """A loader has begun to yield batches that are trained on."""
 
-    def loss_not_finite(self, fed: Any) -> None:
-        """A backward pass begins from a loss that is not finite; `fed` is what the model was given."""
+    def loss_not_finite(self, fed: Any, order: list | None = None, outputs: tuple = ()) -> None:
+        """A backward pass begins from a loss that is not finite; `fed` is what the model was given.
+
+        Args:
+            fed: an array; None where it is not known.
+            order: the nodes of the pass, where they can be read.
+            outputs: what it starts from.
+        """
 
     def batch_seen(self, batch: LossInputs) -> None:
         """The loss of a batch is known, and what it was computed from."""

@@ -27,6 +27,7 @@ from .value_checks import (
 )
 
 STATUSES = get_args(Status)
+LATER = "trace", "into", "meant"  # commands that files of earlier versions lack
 
 
 def check(state: Any) -> None:
@@ -147,9 +148,34 @@ _TASK = fields(
     values=maybe(fields(window=maybe(_VALUES), validation=maybe(_VALUES))),
     tokens=maybe(fields(window=maybe(_TOKENS), validation=maybe(_TOKENS))),
 )
+_FINDING = fields(
+    rule=text,
+    severity=one_of("bad", "wrong", "doubtful"),
+    certainty=one_of("exact", "lineage", "measured"),
+    text=text,
+    where=text,
+    cell=maybe(whole),
+    line=maybe(whole),
+    layer=text,
+    source=each(fields(line=whole, text=text, role=one_of("", "guilty", "related"), label=text)),
+    proof=each(row(text, text)),
+    confirm=text,
+    gives=text,
+    unless=text,
+    cure=each(row(whole, text, text)),
+    advice=text,
+    tree=each(row(whole, text, text, text)),
+)
+_FINDINGS = fields(
+    items=each(_FINDING),
+    count=whole,
+    withdrawn=whole,
+    rules=each(fields(name=text, title=text, looked=flag)),
+)
 _CODED = fields(codes=array("uint8", 4), scale=finite)
 
 _STATE = fields(
+    ("findings",),
     version=whole,
     title=text,
     head=fields(
@@ -173,7 +199,7 @@ _STATE = fields(
         loss=maybe(number),
         accuracy=maybe(number),
         lr=maybe(each(number)),
-        why=by_name(text, tuple(WORDS)),
+        why=by_name(text, tuple([word for word in WORDS if word not in LATER])),
         alarm=maybe(_ALARM),
         autopause=maybe(flag),
         tries=whole,
@@ -277,6 +303,7 @@ _STATE = fields(
         ),
     ),
     task=_TASK,
+    findings=_FINDINGS,
     snapshots=fields(steps=each(whole), bytes=whole, budget=whole),
 )
 

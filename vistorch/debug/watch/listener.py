@@ -196,7 +196,7 @@ class LoopListener(LoopFollower, Listener):
             loss = float(data)
             self.pending.passes.append(loss)
             if loss - loss != 0.0:
-                self.events.loss_not_finite(self.fed)
+                self.events.loss_not_finite(self.fed, order, (out,))
         else:
             self.pending.passes.append((data.copy(), place))
         self.fed = None

@@ -13,6 +13,7 @@ from typing import Any
 from .alarms import Alarms
 from .budget import Budget
 from .controls import Controls
+from .findings import Findings
 from .history import History
 from .loss_inputs import LossInputs
 from .metrics import Check, Metrics
@@ -43,6 +44,7 @@ class Loop:
     reader: Reader  # reads validations, and batches too large to wait
     refresher: Refresher  # reads the rest when it is time
     history: History  # takes snapshots
+    findings: Findings  # looks on now and then
     controls: Controls  # acts on commands at the step boundary
     budget: Budget  # says what there is time for
     claim: Callable[[Any], None]  # called with the model when it is found while the loop runs
@@ -84,9 +86,9 @@ class Loop:
         """A loss was trained on that does not tell what it compares."""
         self.tasks.blind += 1
 
-    def loss_not_finite(self, fed: Any) -> None:
+    def loss_not_finite(self, fed: Any, order: list | None = None, outputs: tuple = ()) -> None:
         """A backward pass begins from a loss that is not finite; `fed` is what the model was given."""
-        self.alarms.in_pass(fed)
+        self.alarms.in_pass(fed, order, outputs)
 
     def units_measured(self, found: dict[str, tuple]) -> None:
         """A forward pass was followed for what its units do."""
@@ -161,6 +163,7 @@ class Loop:
         elif now >= refresher.next_glance and refresher.show is not None:
             refresher.glance()
         self.budget.look(now)
+        self.findings.stepped(self.progress.step)
         if refresher.poll is not None:
             refresher.look_for_clicks(now)
         self.controls.at_boundary()
@@ -168,6 +171,7 @@ class Loop:
     # ---- a validation ------------------------------------------------------------------------------------------
     def check_goes_on(self, check: Check | None) -> None:
         """Another batch of a validation begins: refresh and look for clicks when it is time."""
+        self.findings.interrupt()
         now = perf_counter()
         if now >= self.refresher.next_refresh or (check is not None and len(check.batches) > CHECKED):
             if check is not None:

@@ -113,6 +113,7 @@ class Reader:
         changed = []
         if losses := self.pending.read_losses(self.metrics):
             changed.append("loss")
+            self.alarms.follow(losses)
             # losses of a device are known only now; those of the host were looked at in their step
             if self.alarms.newest is not None or not isfinite(sum(mean for _, mean in losses)):
                 for step, mean in losses:

@@ -30,6 +30,8 @@ The state that travels (arrays are numpy arrays; null: not known, shown as "–"
   "task": { "kind": "" (not known yet)|"classification"|"regression"|"language"|"loss" (targets are not known),
     "loss": what compares predictions and targets, "constant": the loss whose targets differ in no batch, or "",
     "values": {"window": Values or null,"validation": Values or null} or null, "tokens": the same of Tokens, or null },
+  "findings": { "items": [ as in the record of a diagnosis, at most 3 ], "count": all, "withdrawn": how many,
+    "rules": [{"name","title","looked"}] } (not in files of earlier versions),
   "log": [ {"number","step","what","from","to","effect","undone"} ], newest last
   "snapshots": { "steps": [..], "bytes", "budget" } }
 Columns = {"width": steps a column, a power of two, "from": first column, "low","high","mean": f32 (rows, columns), NaN

@@ -24,8 +24,10 @@ from .commands import CommandQueue, StopTraining
 from .confusion import ClassCounts
 from .controls import Controls
 from .failure import describe
+from .findings import Findings
 from .health import layers_of
 from .history import History
+from .listener import LoopListener
 from .listeners import Listeners
 from .loaders import Loaders
 from .log import Log
@@ -129,6 +131,7 @@ class Run:
         snapshot_bytes: int = BUDGET,
         poll: Callable[[], Any] | None = None,
         notify: Callable[[Run], Any] | None = None,
+        findings: bool = True,
     ) -> None:
         if isinstance(classes, str):
             raise TypeError("classes must be a list of names, one for each class, not one string")
@@ -179,6 +182,9 @@ class Run:
             snapshot_every,
         )
         self.commands = CommandQueue()
+        self.findings = Findings(self.progress, self.budget, self.alarms, self.log, self.changes)
+        self.findings.own = findings
+        self.alarms.find = self.findings.origin
         self.controls = Controls(
             self.progress,
             self.commands,
@@ -191,6 +197,7 @@ class Run:
             self.refresher,
             self.budget,
             self.changes,
+            self.findings,
             self._stop,
         )
         self.loop = Loop(
@@ -204,6 +211,7 @@ class Run:
             self.reader,
             self.refresher,
             self.history,
+            self.findings,
             self.controls,
             self.budget,
             self._claim,
@@ -227,6 +235,8 @@ class Run:
         self.listeners.start()
         self.progress.open = True
         _open.add(self)
+        self.findings.own &= any(isinstance(one, LoopListener) for one in self.listeners.each)
+        self.findings.open()
         return self
 
     def _claim(self, model: Any) -> None:
@@ -289,6 +299,8 @@ class Run:
             return
         self._shut()
         try:
+            self.controls.close()
+            self.findings.close(last=True)
             self.listeners.close()
             self.probe.release()
             self.refresher.refresh(show=False)
@@ -312,7 +324,7 @@ class Run:
         alarm = self.alarm
         if alarm is not None and alarm.now and progress.status == "finished":
             progress.set("ended", f"Ended after step {self.step}, {alarm.word}.")
-        self.changes.touch("head", "accuracy", "log")
+        self.changes.touch("head", "accuracy", "log", "findings")
         self.commands.paused = False
         self.refresher.show_now()
 
@@ -326,6 +338,8 @@ class Run:
         self.progress.says.append(say)
         if self.open:
             self._shut()
+            self.controls.close()
+            self.findings.drop()
             self.listeners.close()
             self.progress.set("finished", say)
             self.changes.touch("head")
@@ -522,7 +536,7 @@ class Run:
         """Why a command cannot act now; "" where it can.
 
         Args:
-            word: "pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper", "autopause".
+            word: one of `commands.WORDS`.
         """
         return self.controls.why_not(word)
 
@@ -677,6 +691,7 @@ def watch(
     snapshot_bytes: int = BUDGET,
     poll: Callable[[], Any] | None = None,
     notify: Callable[[Run], Any] | None = None,
+    findings: bool = True,
 ) -> Run:
     """Watch the training in a `with` block: the loop inside stays as it is.
 
@@ -695,6 +710,7 @@ def watch(
         snapshot_bytes: what all snapshots may hold.
         poll: called at step boundaries, at most 30 times a second: looks for clicks.
         notify: called with the run when there is something new, at most 10 times a second: shows it.
+        findings: whether rules that cost little look on now and then.
 
     Example:
         >>> import vistorch
@@ -729,4 +745,5 @@ def watch(
         snapshot_bytes=snapshot_bytes,
         poll=poll,
         notify=notify,
+        findings=findings,
     )

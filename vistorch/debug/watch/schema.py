@@ -366,6 +366,53 @@ class Task(TypedDict):
     tokens: BothTokens | None
 
 
+class FindingPlace(TypedDict):
+    """A line of the user's: `role` is "guilty", "related" or "" for a neighbour."""
+
+    line: int
+    text: str
+    role: str
+    label: str
+
+
+class Finding(TypedDict):
+    """What is wrong, as in the record of a diagnosis."""
+
+    rule: str
+    severity: str
+    certainty: str
+    text: str
+    where: str
+    cell: int | None
+    line: int | None
+    layer: str
+    source: list[FindingPlace]
+    proof: list[tuple[str, str]]
+    confirm: str
+    gives: str
+    unless: str
+    cure: list[tuple[int, str, str]]
+    advice: str
+    tree: list[tuple[int, str, str, str]]
+
+
+class Looked(TypedDict):
+    """A rule that looks on, and whether it had anything to look at."""
+
+    name: str
+    title: str
+    looked: bool
+
+
+class Findings(TypedDict):
+    """What is wrong with the run, at most three; `count` are all, `withdrawn` those whose evidence went."""
+
+    items: list[Finding]
+    count: int
+    withdrawn: int
+    rules: list[Looked]
+
+
 class _State(TypedDict):
     version: int
     title: str
@@ -388,3 +435,4 @@ class State(_State, total=False):
     """The whole run."""
 
     task: Task
+    findings: Findings

@@ -70,6 +70,13 @@ preserve_format = _make(memory_format, "preserve_format")
 channels_last = _make(memory_format, "channels_last")
 channels_last_3d = _make(memory_format, "channels_last_3d")
 strided = _make(layout, "strided")
+# No tensor here has one of these: programs ask whether `x.layout` is one before they decide.
+sparse_coo, sparse_csr, sparse_csc = [_make(layout, f"sparse_{end}") for end in ("coo", "csr", "csc")]
+sparse_bsr, sparse_bsc, jagged = (
+    _make(layout, "sparse_bsr"),
+    _make(layout, "sparse_bsc"),
+    _make(layout, "jagged"),
+)
 
 RANKS = {channels_last: 4, channels_last_3d: 5}
 """How many dimensions a format needs."""

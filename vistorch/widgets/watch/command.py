@@ -79,12 +79,12 @@ class Panel:
             from ..steps.step_in import open_stepper
 
             # Before the record that the page begins with: it says what the run can be asked for.
-            run.stepper = open_stepper
+            run.stepper, run.controls.shows = open_stepper, _show_trace
             run.alarms.ask, run.alarms.pauses = self._ask, True
         try:
             self.view = WatchView(Display(run.record(), run.name), run)
         except FileNotFoundError:  # no page was built
-            run.stepper, run.alarms.ask, run.alarms.pauses = None, None, False
+            run.stepper, run.controls.shows, run.alarms.ask, run.alarms.pauses = None, None, None, False
             return
         run.poll = self.view.poll
         display(self.view)
@@ -115,6 +115,15 @@ class Panel:
         display(self.kept)
 
 
+def _show_trace(record: Any) -> None:
+    """Show what a step was, op by op, below the panel."""
+    from IPython.display import display
+
+    from .._frame.display import Display
+
+    display(Display(record, "trace"))
+
+
 def watch(
     model: Any = None,
     optimizer: Any = None,
@@ -128,6 +137,7 @@ def watch(
     title: str = "",
     name: str = NAME,
     live: str | bool | None = None,
+    findings: str | bool = True,
 ) -> Watched:
     """Watch the training in a `with` block: loss, accuracy by class, gradients and units, with controls.
 
@@ -147,6 +157,7 @@ def watch(
         title: what the run is called.
         name: what `vt.export` finds it by; for `%%vt watch` also the variable that holds the run.
         live: "off" shows nothing until the end.
+        findings: "off" has no rule look on.
 
     Returns:
         The run: a context; after it, its numbers (`run.accuracy()`, `run.to_dataframe()`, `run.save(path)`).
@@ -190,6 +201,7 @@ def watch(
         share=share,
         snapshot_every=snapshot_every,
         snapshot_bytes=snapshot_bytes,
+        findings=findings not in ("off", False),
     )
     made.name, made.asked_live = name, live
     return made
@@ -267,6 +279,7 @@ def _arguments(parser: Parser) -> None:
     parser.takes(
         "--name", "the variable that holds the run, and its name for export", metavar="NAME", default=NAME
     )
+    parser.takes("--findings", "off has no rule look on now and then", choices=SWITCH, default="on")
     parser.takes("--live", "off shows nothing until the end", choices=SWITCH)
 
 

@@ -1,100 +1,71 @@
-"""Sums, products and quotients of long arrays, with one rounding or two, on several threads.
+"""Sums, products and quotients of long arrays, several of them in one pass over memory, on several threads.
 
 One call of numpy keeps one core busy, and two threads of Python that make short calls wait for the interpreter's lock.
-Here OpenMP shares out each call. A second operand may be a number, which is read when the call runs.
+Here OpenMP shares out each call. A number among the operands is read when the call runs.
 Invariant: operands are dense float32 arrays of one size and memory order; the result may be one of them.
 """
 
 from __future__ import annotations
 
-import ctypes as C
 from typing import Any
 
 import numpy as np
 
 from ..threads import share
-from .primitives import (
-    DST,
-    F4,
-    SRC,
-    TRAINING,
-    Call,
-    Refused,
-    address,
-    cached,
-    described,
-    good,
-    lib,
-    plain,
-)
+from .chains import ADD, BAKED, DIV, MUL, OTHER, SQRT, SUB, SUM, Then
+from .primitives import DST, F4, SRC, Call, Refused, address, cached, described, good, plain
 
-ADD, MUL, DIV, SUB = 0x1FFF0, 0x1FFF1, 0x1FFF4, 0x1FFF5
-_SQRT = 0x25
-_OTHER = 2  # the second operand of a binary primitive
+__all__ = ["ADD", "DIV", "MUL", "SQRT", "SUB", "SUM", "add_to_each", "chain"]
+
 _NANOSECONDS = 0.3  # of an element
 
 
-class Added:
-    """What makes a primitive add its result to what lies there already."""
-
-    def __init__(self) -> None:
-        self._ops = lib.made("post_ops_create")
-        self.at = lib.made("primitive_attr_create")
-        if lib.c.dnnl_post_ops_append_sum(self._ops, 1.0, 0, 0) or lib.c.dnnl_primitive_attr_set_post_ops(
-            self.at, self._ops
-        ):
-            raise Refused("post_ops")
-
-
-_added: Any = None
-
-
-def _adding() -> int:
-    global _added
-    if _added is None:
-        _added = Added()
-    return _added.at
+@cached
+def _chain(threads, alg, n, second, then):
+    x, y = plain((n,)), plain((second,))
+    with Then(then) as after:
+        pd = good(described("binary", alg, x, y, x, after.attribute))
+    return Call(pd, ((SRC, x), (OTHER, y), *after.inputs), ((DST, x),), threads, fixed=True)
 
 
 @cached
-def _binary(threads, alg, n, number, adds):
-    x, y = plain((n,)), plain((1,) if number else (n,))
-    pd = good(described("binary", alg, x, y, x, C.c_void_p(_adding()) if adds else None))
-    return Call(pd, ((SRC, x), (_OTHER, y)), ((DST, x),), threads, fixed=True)
+def _each(threads, xs, ys):
+    x, y = plain(xs), plain(ys)
+    pd = good(described("binary", ADD, x, y, x, None))
+    return Call(pd, ((SRC, x), (OTHER, y)), ((DST, x),), threads, fixed=True)
 
 
-@cached
-def _root(threads, n):
-    x = plain((n,))
-    pd = good(described("eltwise_forward", TRAINING, _SQRT, x, x, 0.0, 0.0, None))
-    return Call(pd, ((SRC, x),), ((DST, x),), threads, fixed=True)
-
-
-def binary(alg: int, x: Any, y: Any, out: Any, adds: bool = False) -> bool:
-    """`out = x (op) y`, or with `adds` `out += x (op) y`; whether it was done.
+def chain(alg: int, x: Any, y: Any, out: Any, then: tuple[tuple[int, Any], ...] = ()) -> bool:
+    """`out = x (op) y`, and what follows on each element before it is written; whether it was done.
 
     Args:
         alg: `ADD`, `SUB`, `MUL` or `DIV`.
         x: an array.
         y: an array, or a number.
         out: where the result goes.
-        adds: whether it is added.
+        then: operations that follow, each with its other operand: (`MUL`, 0.5), (`ADD`, array), (`SQRT`, 0), or
+            (`SUM`, 0.9) for `0.9 * out` as it was. Each other factor of `SUM` makes another primitive.
     """
-    number = y.__class__ is not np.ndarray
     n = x.size
-    call = _binary(share(n * _NANOSECONDS), alg, n, number, adds)
+    key = tuple([(op, b if op in BAKED else (b.size if b.__class__ is np.ndarray else 1,)) for op, b in then])
+    call = _chain(share(n * _NANOSECONDS), alg, n, n if y.__class__ is np.ndarray else 1, key)
     if call is None:
         return False
-    if number:
-        y = np.array((y,), F4)
-    call(address(x), address(y), address(out))
+    given = [y, *[b for op, b in then if op not in BAKED]]
+    numbers = np.array([0 if b.__class__ is np.ndarray else b for b in given], F4)
+    at = address(numbers)
+    places = [address(b) if b.__class__ is np.ndarray else at + 4 * i for i, b in enumerate(given)]
+    try:
+        call(address(x), *places, address(out))
+    except Refused:  # a library that counts its arguments otherwise
+        return False
     return True
 
 
-def root(x: Any, out: Any) -> bool:
-    """`out = sqrt(x)`; whether it was done."""
-    call = _root(share(x.size * _NANOSECONDS), x.size)
+def add_to_each(x: Any, y: Any) -> bool:
+    """`x += y`, where y has as many dims and 1 for some of those in front; whether it was done."""
+    call = _each(share(x.size * _NANOSECONDS), x.shape, y.shape)
     if call is None:
         return False
-    call(address(x), address(out))
+    call(address(x), address(y), address(x))
     return True

@@ -96,15 +96,18 @@ def _softmax_back(threads, shape, axis, alg):
     return Call(pd, ((DST, m), (D_DST, m)), ((D_SRC, m),), threads, fixed=True)
 
 
-def softmax(alg: int, x: Any) -> Any:
+def softmax(alg: int, x: Any, y: Any = None, checked: bool = True) -> Any:
     """Shares along the last axis, or their logarithms; None too where a nan is among the results.
 
     oneDNN then leaves the others of its row what they are, where all of them should be nan. Long arrays go some rows at
-    a time, so that they are still in the cache when they are looked through.
+    a time, so that they are still in the cache when they are looked through. They go to `y`, which may be `x`.
+    Without `checked` it is for the caller to look for nan.
     """
     threads = share(2 * x.size * _NANOSECONDS)
     columns = x.shape[-1]
-    source, y = x.reshape(-1, columns), np.empty(x.shape, F4)
+    if y is None:
+        y = np.empty(x.shape, F4)
+    source = x.reshape(-1, columns)
     target = y.reshape(-1, columns)
     step = max(_AT_ONCE * threads // columns, 1)
     for start in range(0, len(source), step):
@@ -113,17 +116,18 @@ def softmax(alg: int, x: Any) -> Any:
         if call is None:
             return None
         call(address(part), address(out))
-        if np.isnan(out.max()):
+        if checked and np.isnan(out.max()):
             return None
     return y
 
 
-def softmax_back(alg: int, g: Any, y: Any) -> Any:
-    """The gradient of the argument, from that of the result and the result."""
+def softmax_back(alg: int, g: Any, y: Any, d: Any = None) -> Any:
+    """The gradient of the argument, from that of the result and the result; it goes to `d`, which may be `g`."""
     columns = y.shape[-1]
     call = _softmax_back(share(2 * y.size * _NANOSECONDS), (y.size // columns, columns), 1, alg)
     if call is None:
         return None
-    d = np.empty(y.shape, F4)
+    if d is None:
+        d = np.empty(y.shape, F4)
     call(address(y), address(g), address(d))
     return d

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..threads import share
+from .chains import MUL, Then
 from .primitives import DST, F4, SRC, WEIGHTS, Call, address, cached, described, good, lib, plain, strides_of
 
 _NANOSECONDS = 1 / 40  # of a multiplication and an addition
@@ -44,10 +45,14 @@ def matrix(a: Any, b: Any) -> Any:
 
 
 @cached
-def _batched(threads, xs, x_steps, ws, w_steps, ys):
-    x, w, y = plain(xs, x_steps), plain(ws, w_steps), plain(ys)
-    pd = good(described("matmul", x, w, None, y, None))
-    return Call(pd, ((SRC, x), (WEIGHTS, w)), ((DST, y),), threads, fixed=True)
+def _batched(threads, xs, x_steps, ws, w_steps, ys, y_steps, scaled):
+    x, w, y = plain(xs, x_steps), plain(ws, w_steps), plain(ys, y_steps)
+    if not scaled:
+        pd = good(described("matmul", x, w, None, y, None))
+        return Call(pd, ((SRC, x), (WEIGHTS, w)), ((DST, y),), threads, fixed=True)
+    with Then(((MUL, (1,) * len(ys)),)) as then:
+        pd = good(described("matmul", x, w, None, y, then.attribute))
+    return Call(pd, ((SRC, x), (WEIGHTS, w), *then.inputs), ((DST, y),), threads, fixed=True)
 
 
 def _steps(a: Any) -> tuple:
@@ -60,15 +65,31 @@ def _steps(a: Any) -> tuple:
     return np.ascontiguousarray(a), strides_of(a.shape)
 
 
-def batched(a: Any, b: Any) -> Any:
-    """The products of two batches of matrices with as many dims; those in front are the same, or one of them is 1."""
+def batched(a: Any, b: Any, out: Any = None, scale: Any = None) -> Any:
+    """The products of two batches of matrices with as many dims; those in front are the same, or one of them is 1.
+
+    Args:
+        a: the matrices on the left.
+        b: the matrices on the right.
+        out: where they go, with positive strides and rows or columns that lie together; new memory if None.
+        scale: a number that they are multiplied by.
+    """
     a, a_steps = _steps(a)
     b, b_steps = _steps(b)
-    lead = [max(pair) for pair in zip(a.shape[:-2], b.shape[:-2], strict=True)]
-    ys = (*lead, a.shape[-2], b.shape[-1])
-    call = _batched(share(prod(ys) * a.shape[-1] * _NANOSECONDS), a.shape, a_steps, b.shape, b_steps, ys)
+    if out is None:
+        lead = [max(pair) for pair in zip(a.shape[:-2], b.shape[:-2], strict=True)]
+        ys = (*lead, a.shape[-2], b.shape[-1])
+        y, y_steps = np.empty(ys, F4), None
+    else:
+        y, ys = out, out.shape
+        y_steps = None if y.flags.c_contiguous else tuple([s // 4 for s in y.strides])
+    work = prod(ys) * a.shape[-1] * _NANOSECONDS
+    call = _batched(share(work), a.shape, a_steps, b.shape, b_steps, ys, y_steps, scale is not None)
     if call is None:
         return None
-    y = np.empty(ys, F4)
-    call(address(a), address(b), address(y))
+    if scale is None:
+        call(address(a), address(b), address(y))
+    else:
+        number = np.array((scale,), F4)
+        call(address(a), address(b), address(number), address(y))
     return y

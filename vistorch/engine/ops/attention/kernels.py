@@ -13,9 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.fast import attention as fast
 from ...kernels.threads import split
 
 BLOCK = 2**16  # scores at a time
+_LONG = (
+    2**18
+)  # scores of one head from which on threads of Python do not wait for one another most of the time
 _SCORE = 4.0  # nanoseconds of a score, with its part of the products
 ROWS = 256  # of a long matrix of scores at a time
 TAME = 16.0  # scores within +-16 need no shift: their exponentials and sums keep all their digits
@@ -48,7 +52,7 @@ def _each(xp: Any, shape: tuple[int, ...], run: Callable[[Index], None]) -> None
         for i in parts[start:stop]:
             run(i)
 
-    work = prod(shape) * _SCORE if xp is np else 0
+    work = prod(shape) * _SCORE if xp is np and shape[2] * shape[3] >= _LONG else 0
     split(some, len(parts), work, 1)
 
 
@@ -90,6 +94,8 @@ def attend(
     xp: Any, query: Any, key: Any, value: Any, mask: Any, causal: bool, scale: float, keep: bool
 ) -> Any:
     """The result in the memory order of `query`, and the weights (no element of them without `keep`)."""
+    if xp is np and (made := fast.attend(query, key, value, mask, causal, scale, keep)) is not None:
+        return made
     shape = (*query.shape[:3], key.shape[2])
     rows, columns = shape[2:]
     out, dtype = xp.empty_like(query), query.dtype
@@ -125,6 +131,8 @@ def gradients(
     xp: Any, g: Any, query: Any, key: Any, value: Any, out: Any, weights: Any, causal: bool, scale: float
 ) -> tuple[Any, Any, Any]:
     """The gradients of query, key and value."""
+    if xp is np and (made := fast.gradients(g, query, key, value, weights, causal, scale)) is not None:
+        return made
     rows, columns = weights.shape[2:]
     dq, dk, dv = xp.empty_like(query), xp.zeros_like(key), xp.zeros_like(value)
     scale = query.dtype.type(scale)

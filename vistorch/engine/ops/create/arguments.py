@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.dims import fits, flag
+from ...base.errors import not_built
 from ...base.layout import (
     RANKS,
     axes_last,
@@ -20,6 +21,7 @@ from ...base.layout import (
     layout,
     memory_format,
     preserve_format,
+    strided,
 )
 from ...base.size import Size
 from ...core.tensor import Tensor
@@ -122,10 +124,14 @@ def place(device: Any, name: str) -> Any:
     return place_of(device, name)
 
 
-def check_layout(given: Any, name: str) -> None:
-    """Refuse what is no layout; None and `strided` are the two that pass."""
-    if given is not None and given.__class__ is not layout:
+def check_layout(given: Any, name: str, dense: bool = True) -> None:
+    """Refuse what is no layout, and where `dense`, all but None and `strided`."""
+    if given is None or given is strided:
+        return
+    if given.__class__ is not layout:
         raise TypeError(f"{name}(): argument 'layout' must be vistorch.layout, not {type_name(given)}")
+    if dense:
+        raise not_built(f"{name}(layout={given})", "vistorch's tensors are dense.")
 
 
 def check_bool(given: Any, name: str, argument: str = "requires_grad") -> None:

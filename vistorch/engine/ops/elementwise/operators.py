@@ -33,7 +33,7 @@ def _rtruediv(self, other):
     """`2 / x` is `x.reciprocal() * 2`, in PyTorch's graph too."""
     if casting.on and (recast := casting.ask(_rtruediv, locals())):
         return recast[0]
-    return arithmetic.mul.operator(powers.reciprocal(self), other)
+    return arithmetic.mul.operator(self.reciprocal(), other)
 
 
 def _invert(self):
@@ -53,6 +53,7 @@ _enter("add", add, add, METHODS["__iadd__"])
 _enter("sub", sub, arithmetic.rsub_.operator, METHODS["__isub__"])
 _enter("mul", mul, mul, METHODS["mul_"])
 _enter("truediv", division.div_.operator, _rtruediv, METHODS["true_divide_"])
+_enter("div", division.div_.operator, _rtruediv, METHODS["true_divide_"])  # Python 2's, which PyTorch keeps
 _enter(
     "floordiv",
     division.floor_divide.operator,

@@ -83,7 +83,7 @@ def _window(name: str, values: Any, takes: dict[str, float], meaning: str, examp
             if not isinstance(value, (int, float)):
                 raise TypeError(f"{name}(): argument '{key}' must be float, not {type(value).__name__}")
         n = fits(window_length)
-        check_layout(layout, name)
+        check_layout(layout, name, dense=False)
         place = place_of(device, name)
         dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, name)
         if layout is not None and layout is not strided:

@@ -1,0 +1,322 @@
+"""What is wrong with a watched training, found in windows: for a few steps now and then the cheap rules look on.
+
+Invariant: between two windows no event reaches this. A finding stands as long as the newest window that could show it
+does, and its withdrawal is a line of the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ...engine.base.events import KINDS
+from ...engine.core.graph import Out
+from ..diagnose.evidence import Evidence
+from ..diagnose.finding import BAD, EXACT, Finding
+from ..diagnose.record import wire_of
+from ..diagnose.rules import RULES
+from ..diagnose.session import findings_of, things
+from ..diagnose.tree import tree_of
+from ..line_lookup import line_of
+from .alarms import Alarms
+from .budget import Budget
+from .changes import Changes
+from .log import Log
+from .origin import Origin, ops_of, origin_of
+from .progress import Progress
+
+TURNS = 8  # steps of a window
+PASSES = 32  # backward passes after which a window ends without
+PRICE = 3e-6  # seconds of an op that is followed, measured
+MOST = 3  # findings that are shown
+SHAPES = 16  # kinds of passes whose lines are kept
+CHEAP = tuple(rule for rule in RULES if rule.cheap)
+AT_ALARM = "not finite"  # the rule that says of the alarm what the alarm itself says
+
+
+class Window(Evidence):
+    """The evidence of a few steps.
+
+    Args:
+        namespace: names that things have.
+    """
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        super().__init__(CHEAP, namespace)
+        self.events = 0
+        self.noted: dict[
+            int, tuple[Any, Any]
+        ] = {}  # by the number of a node: where it was made, in which module
+        self.shapes: dict[tuple, list] = {}  # by the names of a pass's ops: the same of each
+        self.broken: Exception | None = None  # what went wrong in here, which is no matter of the loop's
+        for kind in KINDS:
+            if (method := getattr(self, kind, None)) is not None:
+                setattr(self, kind, partial(self._guarded, method))
+
+    def _guarded(self, method: Callable[..., None], *given: Any) -> None:
+        if self.broken is None:
+            try:
+                method(*given)
+            except Exception as error:
+                self.broken = error
+
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Enter what came out of an op, and where its node was made."""
+        self.events += 1
+        super().op(rule, ins, consts, outs)
+        node = outs[0]._node if outs else None
+        if node is not None:
+            v = self.table.get(id(outs[0]._data))
+            if v is not None and v.op == rule.name:
+                self.noted[(node.node if node.__class__ is Out else node).seq] = v.place, v.module
+
+    def backward(self, run: Any, outputs: tuple) -> None:
+        """Keep where each op of a pass was called."""
+        names, places = self.lines(run.order)
+        if len(self.shapes) < SHAPES:
+            self.shapes[names] = places
+        super().backward(run, outputs)
+
+    def lines(self, order: list) -> tuple[tuple, list]:
+        """The names of a pass's ops, and where each was called.
+
+        Args:
+            order: its nodes, the newest first.
+        """
+        ops = ops_of(order)
+        return signature(ops), [self.noted.get(n.seq, (None, None)) for n in ops]
+
+    def _turn_ends(self) -> None:
+        self.noted = {}
+        super()._turn_ends()
+
+
+def signature(ops: list) -> tuple:
+    """What passes of the same lines have in common: the names of their ops, in order.
+
+    Args:
+        ops: the nodes, the oldest first.
+    """
+    return tuple([type(n).__name__ if n.rule is None else n.rule.name for n in ops])
+
+
+@dataclass(eq=False)
+class Findings:
+    """Opens windows, and knows what they found."""
+
+    progress: Progress  # where the loop is
+    budget: Budget  # says when there is time for a window
+    alarms: Alarms  # what is not finite is a finding too
+    log: Log  # what was found and withdrawn is a line of it
+    changes: Changes  # learns what changed
+    names: Callable[[], dict[str, Any]] | None = None  # gives the names that things have
+    window: Window | None = None
+    began: int = 0  # the step at which the window was opened
+    items: list[Finding] = field(default_factory=list)  # those of the rules
+    looked: dict[str, tuple[str, bool]] = field(
+        default_factory=dict
+    )  # rules: title, whether they had anything
+    silenced: set[tuple] = field(default_factory=set)  # what a person has said is meant
+    withdrawn: int = 0
+    shapes: dict[tuple, list] = field(default_factory=dict)  # see `Window`
+    failures: list[str] = field(default_factory=list)
+    own: bool = True  # whether the loop runs on the engine, as far as that is known
+
+    # ---- windows -----------------------------------------------------------------------------------------------
+    def open(self) -> None:
+        """Begin to look on."""
+        if self.window is None and self.own:
+            self.window = Window(things(dict(self.names() if self.names is not None else {})))
+            self.began = self.progress.step
+            self.window.__enter__()
+
+    def stepped(self, step: int) -> None:
+        """A step is whole: end a window that has seen enough, or open one where there is time."""
+        window = self.window
+        self.began = min(self.began, step)
+        if window is None:
+            alarm = self.alarms.newest
+            if (alarm is not None and alarm.now) or self.budget.may("findings", step):
+                self.open()
+        elif window.broken is not None or self.alarms.probe.source.name != "vistorch":
+            self.own = False
+            self.drop()
+            if window.broken is not None:
+                self.failures.append(f"{type(window.broken).__name__}: {window.broken}")
+        elif window.turn >= TURNS or window.passes >= PASSES or step - self.began >= 4 * TURNS:
+            self.close()
+
+    def interrupt(self) -> None:
+        """A validation goes on, in which no rule that is cheap has anything to see: end the window."""
+        if self.window is None:
+            return
+        if self.window.turn >= TURNS // 2:
+            self.close()
+        else:
+            self.drop()
+            self.budget.due("findings")
+
+    def drop(self) -> None:
+        """End the window, and take nothing of it."""
+        window, self.window = self.window, None
+        if window is not None:
+            window.__exit__()
+
+    def close(self, last: bool = False) -> None:
+        """End the window, and take what it found for what is known.
+
+        Args:
+            last: whether the run is over.
+        """
+        window, self.window = self.window, None
+        if window is None:
+            return
+        begun = self.budget.begin()
+        window.__exit__()
+        self.shapes.update(window.shapes)
+        if not last or window.turn >= TURNS // 2 or not self.items:
+            self._take(window)
+        self.budget.charge("findings", window.events * PRICE)
+        self.budget.end("findings", begun)
+
+    def _take(self, window: Window) -> None:
+        found = [
+            one
+            for one in findings_of(window, self.failures)
+            if one.rule != AT_ALARM and key_of(one) not in self.silenced
+        ]
+        had = {rule.name for rule in window.rules if rule.had_something}
+        for rule in window.rules:
+            self.looked[rule.name] = (
+                rule.title,
+                rule.name in had or self.looked.get(rule.name, ("", False))[1],
+            )
+        now, before = {key_of(one) for one in found}, {key_of(one) for one in self.items}
+        for one in self.items:
+            if key_of(one) in now:
+                continue
+            if one.rule not in had:  # nothing it could have been seen in
+                found.append(one)
+            else:
+                self.withdrawn += 1
+                self.log.write(self.progress.step, "finding withdrawn", one.text)
+        for one in found:
+            if key_of(one) not in before:
+                self.log.write(self.progress.step, "finding", f"{one.text} {one.where}".strip())
+        for one in found:
+            one.tree = one.tree or tree_of(one, window.named)
+        self.items = found
+        self.changes.touch("findings", "log")
+
+    def wire(self) -> dict[str, Any]:
+        """As it travels."""
+        return {
+            "items": [wire_of(one) for one in self.shown()],
+            "count": len(self.items) + (self.alarms.newest is not None),
+            "withdrawn": self.withdrawn,
+            "rules": [
+                {"name": name, "title": title, "looked": had} for name, (title, had) in self.looked.items()
+            ],
+        }
+
+    def meant(self, number: int) -> str:
+        """A person says that a finding is meant: it is not shown again for that line; gives its sentence.
+
+        Args:
+            number: which of those that are shown, from 0 on.
+        """
+        one = self.shown()[number]
+        self.silenced.add(key_of(one))
+        self.items = [other for other in self.items if key_of(other) != key_of(one)]
+        self.changes.touch("findings")
+        return one.text
+
+    # ---- the alarm ---------------------------------------------------------------------------------------------
+    def origin(self, order: list, outputs: tuple) -> Origin | None:
+        """Where a loss that is not finite was made, with the line if a pass of the same ops has been followed.
+
+        Args:
+            order: the nodes of its pass, the newest first.
+            outputs: what it starts from.
+        """
+        found = origin_of(order, outputs)
+        if found is None:
+            return None
+        if self.window is not None:
+            names, places = self.window.lines(order)
+        else:
+            names, places = signature(ops_of(order)), []
+        place, module = places[found.index] if places else (None, None)
+        if place is None:
+            known = self.shapes.get(names)
+            place, module = (None, None) if known is None else known[found.index]
+        found.line = line_of(place)
+        if module is not None:
+            found.module = self._called(module)
+        return found
+
+    def _called(self, module: Any) -> str:
+        model = self.alarms.probe.model
+        paths = [] if model is None else [path for path, one in model.named_modules() if one is module]
+        return paths[0] if paths and paths[0] else type(module).__name__
+
+    def of_alarm(self) -> Finding | None:
+        """The alarm as a finding."""
+        alarm = self.alarms.newest
+        if alarm is None:
+            return None
+        origin = alarm.origin
+        proof: list[tuple[str, Any]] = []
+        if alarm.before:
+            proof.append(("losses before", ", ".join(f"{x:.3g}" for x in alarm.before)))
+        if alarm.rest():
+            proof.append(("weights", alarm.rest()))
+        if origin is None:
+            return Finding(
+                "alarm",
+                BAD,
+                EXACT,
+                alarm.say(),
+                proof=proof,
+                unless="",
+                advice=alarm.advice,
+                layer=alarm.name,
+            )
+        if origin.fact is not None:
+            proof.insert(0, origin.fact)
+        bad = [
+            (f"{origin.op} at {at}", f"{given} → {made}")
+            for at, given, made in origin.given
+            if made[-1] in "fn"
+        ]
+        proof += bad[:2]
+        return Finding(
+            "alarm",
+            BAD,
+            EXACT,
+            alarm.say(),
+            origin.line,
+            "made here",
+            layer=origin.module,
+            proof=proof,
+            confirm=("torch.isfinite of what goes into that line, and of what comes out", "True, then False"),
+            advice=origin.advice,
+        )
+
+    # ---- what is shown -----------------------------------------------------------------------------------------
+    def shown(self) -> list[Finding]:
+        """The alarm first, then what the rules found; at most three."""
+        alarm = self.of_alarm()
+        return self.items[:MOST] if alarm is None else [alarm, *self.items[: MOST - 1]]
+
+
+def key_of(finding: Finding) -> tuple:
+    """What makes two findings the same: rule and place.
+
+    Args:
+        finding: which.
+    """
+    place = finding.place
+    return finding.rule, finding.layer if place is None else (place.file, place.line)

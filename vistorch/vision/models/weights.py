@@ -150,7 +150,7 @@ class Weights:
     """A file of weights.
 
     Args:
-        url: where PyTorch offers it.
+        url: the name of the file at the end of the address that torchvision has.
         transforms: makes what prepares a picture for the network.
         meta: `num_params`.
 
@@ -198,7 +198,7 @@ class WeightsEnum(Enum):
     @property
     def path(self) -> str:
         """Where its file is read."""
-        return os.path.join(hub.get_dir(), "checkpoints", self.url.rpartition("/")[2])
+        return os.path.join(hub.get_dir(), "checkpoints", self.url)
 
     def get_state_dict(self, progress: bool = True, check_hash: bool = False, **how: Any) -> dict[str, Any]:
         """Read its file.
@@ -211,7 +211,7 @@ class WeightsEnum(Enum):
         if not os.path.exists(self.path):
             raise FileNotFoundError(
                 f"{self!r} is the file {os.path.basename(self.path)}, and vistorch fetches nothing: put it into "
-                f"{os.path.dirname(self.path)}, from {self.url}"
+                f"{os.path.dirname(self.path)}"
             )
         return load(self.path, **how)
 
@@ -220,7 +220,7 @@ class WeightsEnum(Enum):
 
     @property
     def url(self) -> str:
-        """Where PyTorch offers its file."""
+        """The name of its file: vistorch fetches nothing, and knows no address."""
         return self.value.url
 
     @property
@@ -248,8 +248,7 @@ def enums() -> dict[str, type[WeightsEnum]]:
             interpolation=InterpolationMode(mode),
             **OTHER_VALUES.get(f"{network}.{label}", {}),
         )
-        url = f"https://download.pytorch.org/models/{file}"
-        one = members.setdefault(network, {})[label] = Weights(url, prepare, {"num_params": int(count)})
+        one = members.setdefault(network, {})[label] = Weights(file, prepare, {"num_params": int(count)})
         if name.endswith("*"):
             members[network]["DEFAULT"] = one
     made: Any = {

@@ -15,7 +15,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterator
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
@@ -35,6 +35,11 @@ ELSEWHERE = {
     "cli": "vt",
     "tutorials": "vt.cli",
 }
+# Modules with a file that have rows of the table besides: what of them is not built says so when it is used.
+COMPLETED = """
+    distributed.algorithms.ddp_comm_hooks distributed.optim distributed.pipelining distributed.tensor
+    distributed.tensor.parallel
+""".split()
 # What pickles of older versions call modules: former name, or former:present, by present folder.
 _moved = {
     "base": "errors events modes quiet:numpy_warnings dtypes limits:finfo type_names device probe:cuda_probe size dims "
@@ -85,6 +90,7 @@ _kinds = "Half BFloat16 Float Double Char Short Int Long Byte ComplexFloat Compl
 NAMES = {
     "Future": "futures",
     "GradScaler": "amp",
+    "ScriptModule": "jit",
     "autocast": "amp",
     "compile": "compiler",
     "fork": "jit",
@@ -162,11 +168,29 @@ class Files:
             return None
         if name in ELSEWHERE:
             return PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
+        if name in COMPLETED:
+            return _completed(PathFinder.find_spec(fullname, path))
         return None if (public := public_name(name)) == name else _second_name(fullname, public)
 
 
 def _second_name(fullname: str, name: str) -> ModuleSpec | None:
     return importlib.import_module("vistorch.compat.import_torch").second_name(fullname, f"vistorch.{name}")
+
+
+class _WithTable(SourceFileLoader):
+    """Runs a module's file, then adds what the table has of it and the file has not."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run and complete it."""
+        super().exec_module(module)
+        for name, value in unbuilt(self.name.partition(".")[2]).items():
+            vars(module).setdefault(name, value)
+
+
+def _completed(spec: ModuleSpec | None) -> ModuleSpec | None:
+    if spec is not None and isinstance(spec.loader, SourceFileLoader):
+        spec.loader = _WithTable(spec.loader.name, spec.loader.path)
+    return spec
 
 
 def public_name(name: str) -> str:

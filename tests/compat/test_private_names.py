@@ -37,6 +37,87 @@ def test_every_row_has_a_module_and_a_reason():
         assert set(rows) <= set(table.MODULES)
 
 
+def test_a_module_with_a_file_has_its_rows_too():
+    """What is built of a module does not hide what is not."""
+    from vistorch import _lazy
+    from vistorch.torch_api import unbuilt
+
+    tables = (
+        table.SAME,
+        table.VALUES,
+        table.ANSWERS,
+        table.NOTHING,
+        table.AS_IT_IS,
+        table.BLOCKS,
+        table.ERRORS,
+    )
+    modules = {row[0] for row in table.ROWS}.union(*tables)
+    for name in sorted(modules):
+        module = importlib.import_module(f"vistorch.{name}")
+        lacking = [one for one in unbuilt.names(name) if not hasattr(module, one)]
+        assert not lacking, f"{name} lacks {lacking}: add it to COMPLETED in vistorch/_lazy.py"
+    for name in _lazy.COMPLETED:
+        assert name in modules
+    tensor = importlib.import_module("vistorch.distributed.tensor")
+    assert tensor.parallel.__name__ == "vistorch.distributed.tensor.parallel" and tensor.DeviceMesh
+    with pytest.raises(NotImplementedError, match="DTensor is not built"):
+        tensor.DTensor()
+
+
+def test_plans_of_spread_tensors_are_written_and_not_carried_out():
+    tensor = importlib.import_module("vistorch.distributed.tensor")
+    theirs = pytest.importorskip("torch.distributed.tensor")
+    for make in (
+        lambda t: t.Shard(1),
+        lambda t: t.Shard(dim=0),
+        lambda t: t.Replicate(),
+        lambda t: t.Partial(),
+        lambda t: t.Partial("max"),
+    ):
+        ours, other = make(tensor), make(theirs)
+        assert (
+            ours == make(tensor) and hash(ours) == hash(make(tensor)) and isinstance(ours, tensor.Placement)
+        )
+        assert (repr(ours), str(ours)) == (repr(other), str(other))
+        for ask, *args in (
+            ("is_shard",),
+            ("is_shard", 1),
+            ("is_replicate",),
+            ("is_partial",),
+            ("is_partial", "max"),
+        ):
+            assert getattr(ours, ask)(*args) == getattr(other, ask)(*args), (ours, ask, args)
+    with pytest.raises(NotImplementedError, match="distribute_tensor is not built"):
+        tensor.distribute_tensor(L.ones(2), None, [tensor.Shard(0)])
+
+
+def test_containers_are_taken_apart_by_name():
+    """Libraries register containers of their own by the functions for dicts."""
+    from vistorch.utils import _pytree
+
+    for name, given in {
+        "dict": {"a": 1, "b": 2},
+        "list": [1, 2],
+        "tuple": (1, 2),
+        "namedtuple": Named(1, 2),
+        "ordereddict": collections.OrderedDict(a=1, b=2),
+        "defaultdict": collections.defaultdict(int, a=1, b=2),
+        "deque": collections.deque([1, 2], 5),
+    }.items():
+        values, context = getattr(_pytree, f"_{name}_flatten")(given)
+        assert values == [1, 2]
+        again = getattr(_pytree, f"_{name}_unflatten")(values, context)
+        assert again == given and type(again) is type(given)
+        keyed, _ = getattr(_pytree, f"_{name}_flatten_with_keys")(given)
+        theirs, _ = getattr(torch.utils._pytree, f"_{name}_flatten_with_keys")(given)
+        assert [(str(key), value) for key, value in keyed] == [(str(key), value) for key, value in theirs]
+
+
+def test_the_type_of_the_ways_to_reduce():
+    op = L.distributed.ReduceOp
+    assert isinstance(op.SUM, op.RedOpType) and op.RedOpType.MAX is op.MAX
+
+
 @pytest.mark.parametrize("name", ["distributed.fsdp", "_subclasses", "fx.proxy", "utils.cpp_extension"])
 def test_use_refuses_and_import_does_not(name):
     module = importlib.import_module(f"vistorch.{name}")

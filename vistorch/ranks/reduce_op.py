@@ -41,7 +41,7 @@ class ReduceOp(enum.Enum):
         return f"<RedOpType.{self.name}: {self.value}>"
 
 
-setattr(ReduceOp, "RedOpType", ReduceOp)  # noqa: B010 - the type of its values, by PyTorch's name
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # of which PyTorch's `SUM` and the others are
 BITS = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
 # numpy's function for each; an average is a sum that is divided in the end
 JOIN: dict[ReduceOp, Any] = {

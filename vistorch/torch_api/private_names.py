@@ -48,6 +48,7 @@ MODULES = {
     "_vmap_internals": "The older home of `func.vmap`.",
     "distributed._composable": "Sharded modules.",
     "distributed._composable.fsdp": "Sharded modules.",
+    "distributed._functional_collectives": "Exchanges that give new tensors.",
     "distributed._tensor": "Tensors spread over ranks, by an older name.",
     "distributed._tensor.experimental": "Tensors spread over ranks.",
     "distributed.algorithms": "What is done with gradients between ranks.",
@@ -60,6 +61,7 @@ MODULES = {
     "distributed.checkpoint": "Files written by several ranks.",
     "distributed.checkpoint.default_planner": "Files written by several ranks.",
     "distributed.checkpoint.format_utils": "Files written by several ranks.",
+    "distributed.checkpoint.hf_storage": "Files written by several ranks.",
     "distributed.checkpoint.optimizer": "Files written by several ranks.",
     "distributed.checkpoint.state_dict": "Files written by several ranks.",
     "distributed.checkpoint.state_dict_loader": "Files written by several ranks.",
@@ -87,9 +89,14 @@ MODULES = {
     "distributed.tensor.parallel": "Modules spread over ranks.",
     "distributed.tensor.placement_types": "Tensors spread over ranks.",
     "distributed.utils": "Helpers of ranks.",
+    "fx._pytree": "Containers of traced programs.",
     "fx.experimental": "Tracing, for the compiler.",
     "fx.experimental.proxy_tensor": "Tracing, for the compiler: nothing is traced.",
+    "fx.experimental.symbolic_shapes": "Sizes that a compiler does not know: all are known here.",
     "fx.node": "Nodes of traced programs.",
+    "fx.passes": "Changes of traced programs.",
+    "fx.passes.infra": "Changes of traced programs.",
+    "fx.passes.infra.pass_base": "Changes of traced programs.",
     "fx.proxy": "Values of traced programs.",
     "monitor": "Counters of long runs.",
     "nn.attention.flex_attention": "Attention with a score of one's own, for the compiler.",
@@ -136,10 +143,17 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("_subclasses.functional_tensor", _COMPILER, "", "FunctionalTensor FunctionalTensorMode"),
     ("distributed._composable.fsdp", _RANKS, "fully_shard", "FSDPModule MixedPrecisionPolicy OffloadPolicy"),
     (
+        "distributed._functional_collectives",
+        "use the functions of `distributed`.",
+        "all_gather_tensor all_gather_tensor_autograd all_reduce all_to_all_single all_to_all_single_autograd "
+        "broadcast reduce_scatter_tensor reduce_scatter_tensor_autograd wait_tensor",
+        "AsyncCollectiveTensor",
+    ),
+    (
         "distributed._tensor",
         _RANKS,
         "distribute_tensor distribute_module",
-        "DTensor Replicate Shard Placement",
+        "DTensor",
     ),
     ("distributed._tensor.experimental", _RANKS, "implicit_replication local_map", ""),
     (
@@ -163,6 +177,12 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
         _RANKS,
         "dcp_to_torch_save torch_save_to_dcp",
         "_EmptyStateDictLoadPlanner",
+    ),
+    (
+        "distributed.checkpoint.hf_storage",
+        "save the state_dict with `vistorch.save`.",
+        "",
+        "HuggingFaceStorageReader HuggingFaceStorageWriter",
     ),
     ("distributed.checkpoint.optimizer", _RANKS, "load_sharded_optimizer_state_dict", ""),
     (
@@ -219,7 +239,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
         "distributed.tensor",
         _RANKS,
         "distribute_tensor distribute_module ones zeros empty full rand randn",
-        "DTensor Replicate Shard Partial Placement DeviceMesh",
+        "DTensor",
     ),
     ("distributed.tensor._utils", _RANKS, "compute_local_shape_and_global_offset", ""),
     ("distributed.tensor.experimental", _RANKS, "context_parallel implicit_replication local_map", ""),
@@ -230,17 +250,20 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
         "parallelize_module loss_parallel",
         "ColwiseParallel RowwiseParallel SequenceParallel PrepareModuleInput PrepareModuleOutput ParallelStyle",
     ),
-    ("distributed.tensor.placement_types", _RANKS, "", "Placement Replicate Shard Partial _StridedShard"),
+    ("distributed.tensor.placement_types", _RANKS, "", "_StridedShard"),
     ("distributed.utils", _RANKS, "_sync_module_states _replace_by_prefix", ""),
+    ("fx._pytree", _TRACED, "register_pytree_flatten_spec tree_flatten_spec", ""),
     ("fx.experimental.proxy_tensor", _TRACED, "make_fx", "ProxyTorchDispatchMode"),
+    ("fx.experimental.symbolic_shapes", _COMPILER, "", "ShapeEnv DimDynamic StatelessSymbolicContext"),
     ("fx.node", _TRACED, "map_arg map_aggregate", "Node"),
+    ("fx.passes.infra.pass_base", _TRACED, "", "PassBase PassResult"),
     ("fx.proxy", _TRACED, "", "Proxy Attribute"),
     ("monitor", "write what you count to a file.", "log_event", "Stat Event TensorboardEventHandler"),
     (
         "nn.attention.flex_attention",
         "use `nn.functional.scaled_dot_product_attention` with a mask.",
         "flex_attention create_block_mask create_mask and_masks or_masks noop_mask",
-        "BlockMask",
+        "BlockMask AuxRequest AuxOutput",
     ),
     ("numa.binding", "bind the process with the system's own tools.", "", "AffinityMode NumaOptions"),
     (
@@ -263,6 +286,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ),
 )
 
+_PLACEMENTS = {name: f"private_values:{name}" for name in ("Placement", "Partial", "Replicate", "Shard")}
 # A name -> where vistorch has the thing: "module:name", or a name of vistorch itself.
 SAME: dict[str, dict[str, str]] = {
     "_C": {
@@ -302,6 +326,12 @@ SAME: dict[str, dict[str, str]] = {
     "_lowrank": {"pca_lowrank": "pca_lowrank", "svd_lowrank": "svd_lowrank"},
     "_tensor": {"Tensor": "Tensor", "_rebuild_from_type_v2": "serialization.rebuild:rebuild_from_type_v2"},
     "_vmap_internals": {"vmap": "func:vmap", "_vmap": "func:vmap"},
+    "distributed._tensor": _PLACEMENTS,
+    "distributed.tensor": {
+        **{name: f"distributed.device_mesh:{name}" for name in ("DeviceMesh", "init_device_mesh")},
+        **_PLACEMENTS,
+    },
+    "distributed.tensor.placement_types": _PLACEMENTS,
     "fx.experimental.proxy_tensor": {"get_proxy_mode": "private_values:none"},
 }
 
@@ -401,6 +431,10 @@ VALUES: dict[str, dict[str, str]] = {
         "default_pg_timeout": "private_values:half_an_hour",
         "default_pg_nccl_timeout": "private_values:half_an_hour",
     },
+    "fx.experimental.symbolic_shapes": {
+        name: f"private_values:{name}" for name in ("guard_or_false", "guard_or_true", "guard_size_oblivious")
+    },
+    "nn.attention.flex_attention": {"_DEFAULT_SPARSE_BLOCK_SIZE": "private_values:sparse_block_size"},
     "utils.tensorboard.summary": {"hparams": "private_values:hparams"},
 }
 

@@ -9,6 +9,7 @@ import datetime
 import importlib
 import sys
 import traceback
+from dataclasses import dataclass
 from typing import Any
 
 import vistorch
@@ -20,6 +21,10 @@ ShapeType = Any
 TensorLikeType = vistorch.Tensor
 TensorMeta = type(vistorch.Tensor)
 half_an_hour = datetime.timedelta(minutes=30)
+sparse_block_size = 128
+guard_or_false = guard_or_true = guard_size_oblivious = (
+    bool  # every size is known, so a question about it is answered
+)
 
 
 def none(*args: Any, **kwargs: Any) -> None:
@@ -32,6 +37,54 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple:
     rest = [a for a in args if isinstance(a, bool)]
     waits = bool(kwargs.get("non_blocking", rest[0] if rest else False))
     return None if place is None else place.device, None if kind is None else dtypes.of(kind), waits, form
+
+
+# ---- how a tensor would be spread: values that plans are written in -----------------------------------------------
+class Placement:
+    """How a tensor is spread along one dim of a grid of ranks."""
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        """Whether it is cut; along this dim, if one is given."""
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self) -> bool:
+        """Whether every rank has all of it."""
+        return isinstance(self, Replicate)
+
+    def is_partial(self, reduce_op: str | None = None) -> bool:
+        """Whether the ranks' tensors are still to be joined; in this way, if one is given."""
+        return isinstance(self, Partial) and reduce_op in (None, self.reduce_op)
+
+
+@dataclass(frozen=True)
+class Shard(Placement):
+    """Cut along a dim."""
+
+    dim: int
+
+    def __str__(self) -> str:
+        return f"S({self.dim})"
+
+
+@dataclass(frozen=True)
+class Replicate(Placement):
+    """The same on every rank."""
+
+    def __str__(self) -> str:
+        return "R"
+
+
+@dataclass(frozen=True)
+class Partial(Placement):
+    """Still to be joined."""
+
+    reduce_op: str = "sum"
+
+    def __repr__(self) -> str:
+        return f"Partial({self.reduce_op})"
+
+    def __str__(self) -> str:
+        return f"P({self.reduce_op})"
 
 
 # ---- questions about types ----------------------------------------------------------------------------------------

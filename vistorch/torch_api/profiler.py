@@ -15,6 +15,7 @@ from vistorch.engine.base.warn_once import once
 __all__ = [
     "ProfilerAction",
     "ProfilerActivity",
+    "kineto_available",
     "profile",
     "record_function",
     "schedule",
@@ -69,6 +70,17 @@ def supported_activities() -> set[ProfilerActivity]:
         set()
     """
     return set()
+
+
+def kineto_available() -> bool:
+    """Whether PyTorch's tracer is here: it is not.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.profiler.kineto_available()
+        False
+    """
+    return False
 
 
 def schedule(

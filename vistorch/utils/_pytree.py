@@ -162,6 +162,20 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
         lambda x: ([(SequenceKey(i), value) for i, value in enumerate(x)], x.maxlen),
     ),
 }
+# The functions of each kind of container under the names that libraries take: `_dict_flatten_with_keys` and so on.
+for _name, _kind in {
+    "tuple": tuple,
+    "list": list,
+    "dict": dict,
+    "namedtuple": namedtuple,
+    "ordereddict": OrderedDict,
+    "defaultdict": defaultdict,
+    "deque": deque,
+}.items():
+    _row = SUPPORTED_NODES[_kind]
+    globals()[f"_{_name}_flatten"] = _row.flatten_fn
+    globals()[f"_{_name}_unflatten"] = _row.unflatten_fn
+    globals()[f"_{_name}_flatten_with_keys"] = _row.flatten_with_keys_fn
 SUPPORTED_SERIALIZED_TYPES: dict[Any, Any] = {}
 CONSTANT_NODES: set[type] = set()
 

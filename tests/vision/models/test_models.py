@@ -1,6 +1,7 @@
 """Networks: torchvision's counts and names, and the same lines run with torch."""
 
 import inspect
+import os
 import pickle
 
 import numpy as np
@@ -294,13 +295,52 @@ def test_weights_are_refused_in_a_sentence(ask):
         models.resnet18(**ask)
     assert str(caught.value) == (
         f"No trained weights come with resnet18, so it cannot take {asked!r}: build it with weights=None and load a "
-        "file that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit"
+        "file that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit. "
+        "ResNet18_Weights.IMAGENET1K_V1 is the file "
+        f"{models.ResNet18_Weights.DEFAULT.path}: it is read if it is there"
     )
     with pytest.raises(ValueError, match="No trained weights"):
         models.get_model("vgg11", **ask)
-    with pytest.raises(AttributeError, match=r"no ResNet18_Weights: no trained weights come with it"):
-        getattr(models, "ResNet18_Weights")  # noqa: B009
+    with pytest.raises(AttributeError, match=r"no attribute 'ResNet99_Weights'"):
+        getattr(models, "ResNet99_Weights")  # noqa: B009
     assert isinstance(models.lenet(weights=None, pretrained=False), models.LeNet)
+
+
+def test_weights_are_read_where_pytorch_keeps_them(monkeypatch, tmp_path):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    weights = models.SqueezeNet1_1_Weights.DEFAULT
+    assert weights is models.get_weight("SqueezeNet1_1_Weights.IMAGENET1K_V1")
+    assert models.get_model_weights(models.squeezenet1_1) is models.SqueezeNet1_1_Weights
+    with pytest.raises(FileNotFoundError, match=r"is the file squeezenet1_1-b8a52dc0.pth, and"):
+        weights.get_state_dict(progress=True)
+    values = models.squeezenet1_1().state_dict()
+    os.makedirs(os.path.dirname(weights.path))
+    vistorch.save(values, weights.path)
+    for ask in ("DEFAULT", "IMAGENET1K_V1", "SqueezeNet1_1_Weights.IMAGENET1K_V1", weights):
+        network = models.squeezenet1_1(weights=ask)
+        assert all((network.state_dict()[key] == value).all() for key, value in values.items())
+    assert models.squeezenet1_1(pretrained=True).state_dict().keys() == values.keys()
+    with pytest.raises(ValueError, match="'num_classes' expected value 1000 but got 10"):
+        models.squeezenet1_1(weights=weights, num_classes=10)
+    with pytest.raises(KeyError, match="has no V9; there are IMAGENET1K_V1, DEFAULT"):
+        models.squeezenet1_1(weights="V9")
+    with pytest.raises(TypeError, match="expected SqueezeNet1_1_Weights but received ResNet18_Weights"):
+        models.squeezenet1_1(weights=models.ResNet18_Weights.DEFAULT)
+    with pytest.raises(ValueError, match="torchvision offers no weights for lenet"):
+        models.get_model_weights("lenet")
+
+
+def test_what_prepares_a_picture():
+    prepare = models.ResNet50_Weights.IMAGENET1K_V2.transforms()
+    assert (
+        prepare.crop_size == [224] and prepare.resize_size == [232] and models.ResNet50_Weights.DEFAULT.meta
+    )
+    out = prepare(vistorch.full((3, 300, 400), 255, dtype=vistorch.uint8))
+    assert out.shape == (3, 224, 224)
+    np.testing.assert_allclose(
+        out[:, 0, 0], [(1 - 0.485) / 0.229, (1 - 0.456) / 0.224, (1 - 0.406) / 0.225], rtol=1e-5
+    )
+    assert models.VGG16_Weights.IMAGENET1K_FEATURES.transforms().std == [1 / 255] * 3
 
 
 def test_arguments_that_make_no_network():

@@ -1,5 +1,6 @@
 """Networks for pictures, under torchvision's names; its files of weights fit."""
 
+import importlib
 from typing import Any
 
 from .alexnet import *
@@ -12,9 +13,10 @@ from .vgg import *
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("Weights", "WeightsEnum", "get_model_weights", "get_weight"):
+        return getattr(importlib.import_module(f"{__name__}.weights"), name)
     if name.endswith("_Weights"):
-        raise AttributeError(
-            f"module {__name__!r} has no {name}: no trained weights come with it; build with weights=None and load a "
-            "file that you have with model.load_state_dict(vistorch.load(PATH))"
-        )
+        found = importlib.import_module(f"{__name__}.weights").of_name(name)
+        if found is not None:
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

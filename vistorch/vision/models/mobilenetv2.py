@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import Tensor, nn
-from .blocks import Conv2dNormActivation
+from ..ops.misc import Conv2dNormActivation
 from .registry import register_model
 
 __all__ = ["MobileNetV2", "mobilenet_v2"]

@@ -1,13 +1,14 @@
 """The networks by name.
 
-Invariant: a network is built with `weights=None`; anything else is refused in one sentence that says how to
-load a file.
+Invariant: weights are read from a file that is where PyTorch keeps it, or refused in one sentence that names it and
+says how to load another.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import functools
+import os
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
@@ -46,9 +47,13 @@ def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
             if len(old) > 2:  # long ago: (pretrained, progress)
                 raise TypeError(f"{called}() takes at most 2 positional arguments ({len(old)} given)")
             asked = arguments.pop("pretrained", old[0] if old else False) or weights
-            if asked:
-                raise ValueError(_no_weights(called, asked))
-            return build(weights=None, progress=progress, **arguments)
+            if not asked:
+                return build(weights=None, progress=progress, **arguments)
+            values = _trained(called, asked)
+            fix(arguments, "num_classes", 1000)
+            network = build(weights=None, progress=progress, **arguments)
+            network.load_state_dict(values)
+            return network
 
         BUILDERS[called], HOMES[called] = built, build.__module__
         return built
@@ -56,11 +61,19 @@ def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
     return enter
 
 
-def _no_weights(name: str, asked: Any) -> str:
-    """The sentence for a person who wants a trained network."""
-    return (
+def _trained(name: str, asked: Any) -> dict[str, Any]:
+    """The values of a file of weights that is where PyTorch keeps it; else the sentence for who wants them."""
+    from .weights import enums
+
+    own, place = enums().get(name), ""
+    if own is not None:
+        weights = own.verify("DEFAULT" if asked is True else asked)
+        if os.path.exists(weights.path):
+            return weights.get_state_dict()
+        place = f". {weights!r} is the file {weights.path}: it is read if it is there"
+    raise ValueError(
         f"No trained weights come with {name}, so it cannot take {asked!r}: build it with weights=None and load a file "
-        "that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit"
+        f"that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit{place}"
     )
 
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CERTAIN, SIGNS, plural } from "../src/diagnose/words";
+import { CERTAIN, SIGNS, plural } from "../src/shared/findingwords";
 
 test("each severity and each certainty has a mark of its own", () => {
   expect(new Set(Object.values(SIGNS)).size).toBe(3);

@@ -147,6 +147,7 @@ function small(over: Partial<State> = {}): State {
     places: [],
     stops: [],
     ask: false,
+    held: false,
     ...over,
   };
 }

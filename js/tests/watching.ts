@@ -4,7 +4,7 @@ import type { Delta } from "../src/watch/merge";
 import type { Columns, Counts, Head, Mistake, State } from "../src/watch/types";
 import { nd } from "./make";
 
-export const WORDS = ["pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper", "autopause"];
+export const WORDS = ["pause", "step", "resume", "stop", "lr", "snapshot", "rewind", "filters", "stepper", "autopause", "trace", "into", "meant"];
 
 export function curve(values: number[], from = 0, width = 1, rows = 1): Columns {
   const shape = [rows, values.length / rows];

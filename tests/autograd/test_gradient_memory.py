@@ -92,3 +92,35 @@ def test_the_gradient_of_a_sum_is_an_expanded_view(size):
             g.add_(1)
         found.append(g._is_view())
     assert found == [True, True]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+def test_the_gradient_of_a_weight_becomes_grad_without_a_copy(monkeypatch, bias, turned):
+    from vistorch.engine.backward import backward_pass
+
+    copied, own = [], backward_pass.own
+    monkeypatch.setattr(backward_pass, "own", lambda g, *more: copied.append(g.shape) or own(g, *more))
+    for L in LIBRARIES:
+        L.manual_seed(0)
+        w = L.ones(4, 3).mul_(0.5).requires_grad_() if turned else L.ones(3, 4).requires_grad_()
+        x, b = L.arange(6.0).reshape(2, 3), L.ones(4)
+        matrix = w.t() if turned else w
+        y = L.addmm(b, x, matrix) if bias else L.mm(x, matrix)
+        y.backward(L.arange(8.0).reshape(2, 4), retain_graph=True)
+        assert strides(w.grad) == [w.shape[1], 1]
+        first = w.grad
+        y.backward(L.arange(8.0).reshape(2, 4))
+        want = L.arange(8.0).reshape(2, 4).t() @ x
+        assert L.equal(first, 2 * (want if turned else want.t())) and first is w.grad
+    assert copied == []
+
+
+def test_what_others_hold_of_a_gradient_is_not_shared_with_grad():
+    seen = []
+    w = vistorch.ones(4, 3).requires_grad_()
+    turned = w.t()
+    turned.register_hook(seen.append)
+    vistorch.mm(vistorch.ones(2, 3), turned).sum().backward()
+    w.grad.zero_()  # in PyTorch this writes to what the hook keeps
+    assert seen[0].sum().item() == 24

@@ -125,6 +125,47 @@ def test_the_command_stops_passes_of_both_libraries():
     assert x.grad is not None
 
 
+@pytest.mark.parametrize("first", ["breakpoint", "listener"])
+def test_what_watches_sees_a_pass_that_a_breakpoint_walks(first):
+    """A breakpoint that is set before a run is watched must not hide its passes."""
+    from vistorch.debug.watch import Run
+
+    net = nn.Linear(2, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    points = Breakpoints()
+    if first == "breakpoint":
+        points.add("grad.norm > 1e30")
+    with Run(net, opt) as run:
+        if first == "listener":
+            points.add("grad.norm > 1e30")
+        for _ in range(3):
+            opt.zero_grad()
+            (net(torch.ones(1, 2)) ** 2).mean().backward()
+            opt.step()
+    points.clear()
+    assert run.step == 3 and run.loss is not None
+
+
+def test_a_breakpoint_that_waits_is_listed_so():
+    assert str(vt.break_("Tanh*", wait=True)) == "1: Tanh*  (waits)"
+    with pytest.raises(vt.Refusal, match="name a condition"):
+        vt.break_(wait=True)
+
+
+def test_an_answer_that_ends_the_cell_is_raised_after_the_pass_was_undone():
+    def leave(stop):
+        stop.stepper.undo()
+        return "end"
+
+    points = Breakpoints(leave)
+    points.add("bad")
+    x, loss = bad()
+    with pytest.raises(Stopped, match="the pass was undone"):
+        loss.backward()
+    assert x.grad is None
+    points.clear()
+
+
 def test_a_pass_of_several_roots_and_options():
     def run():
         torch.manual_seed(0)

@@ -135,7 +135,8 @@ class Keeps(torch.autograd.Function):
 
 def test_a_custom_function_says_what_it_keeps_and_what_it_is():
     x = leaf(2)
-    node = Keeps.apply(x).grad_fn
+    kept = Keeps.apply(x)
+    node = kept.grad_fn
     (raw,) = private.raw_saved_of_function(node)
     assert torch.equal(private.data_of(raw), x)
     assert private.function_of(node) is Keeps and private.needs_input_grad(node) == (True,)

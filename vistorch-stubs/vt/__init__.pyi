@@ -17,6 +17,7 @@ from vistorch.widgets.compare.command import record as record
 from vistorch.widgets.diagnose.command import diagnose as diagnose
 from vistorch.widgets.flow.command import flow as flow
 from vistorch.widgets.graph.command import graph as graph
+from vistorch.widgets.kata.command import kata as kata
 from vistorch.widgets.memory.command import memory as memory
 from vistorch.widgets.steps.command import step as step
 from vistorch.widgets.trace.command import trace as trace

@@ -59,8 +59,8 @@ class Breakpoints(Listener):
 
     Args:
         on_stop: what is called with a Stop, for example to show its stepper. If it ends the pass (`finish()` or
-            `undo()`), the program goes on after `backward()`; if it returns "continue", the pass runs to the next
-            breakpoint; else Stopped is raised. None: it is always raised.
+            `undo()`), the program goes on after `backward()`, but for an answer "end"; if it returns "continue", the
+            pass runs to the next breakpoint; else Stopped is raised. None: it is always raised.
         names: a function of a pass, giving what its leaves are called.
 
     Example:
@@ -143,7 +143,8 @@ class Breakpoints(Listener):
         if not self._points:
             return "no breakpoints"
         rows = [
-            f"{p.number}: {p}{'' if p.enabled else '  (off)'}{f'  held {p.hits}x' if p.hits else ''}"
+            f"{p.number}: {p}{'' if p.enabled else '  (off)'}{'  (waits)' if p.waits else ''}"
+            f"{f'  held {p.hits}x' if p.hits else ''}"
             for p in self
         ]
         return "\n".join(rows)
@@ -230,8 +231,10 @@ class Breakpoints(Listener):
         points = [p for p in self if p.enabled]
         while (stop := stepper.run_to_break(points, visit=visit)) is not None:
             answer = None if self.on_stop is None else self.on_stop(stop)
-            if stepper.closed:
+            if stepper.closed and answer != "end":
                 return
+            if stepper.closed:
+                raise Stopped(stop, f"backward {stop}; the pass was undone: no .grad has changed")
             if answer != "continue":
                 raise Stopped(
                     stop,

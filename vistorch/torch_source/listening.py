@@ -35,7 +35,7 @@ class _Listening:
         self.norms.renew()
         self.noting.start()
         if self.end is None:
-            self.end = passes.listen(self._backward, last=True)
+            self.end = passes.listen(self._backward, passes.LAST)
         return new
 
     def _backward(self, tensors: Any, gradient: Any, options: dict) -> bool:

@@ -3,6 +3,9 @@
 `Tensor.backward`, `torch.autograd.backward` and what calls them look the function up in `torch.autograd`; while
 someone listens, ours stands there and asks each listener in turn. `torch.autograd.grad` is left alone.
 
+Those that only look are asked before those that may steer the pass, whichever began first: a pass that is stepped is
+still seen by what watches, traces or records it.
+
 Invariant: while nobody listens, torch's own function stands there; a pass that no listener takes runs as it would have.
 """
 
@@ -12,6 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from . import private
@@ -22,24 +26,27 @@ from .stepper import TorchStepper
 # A listener gets (tensors, gradient, options) of a pass and says whether it has run the pass itself.
 Listener = Callable[[Any, Any, dict[str, Any]], bool]
 
-_listeners: list[Listener] = []
-_last: list[Listener] = []  # asked after all others
+LOOKS, STEERS, LAST = range(3)  # the order in which listeners are asked
+
+_listeners: list[tuple[int, Listener]] = []
 _lock = threading.Lock()
 _real: Any = None
 _within = threading.local()
 
 
-def listen(listener: Listener, last: bool = False) -> Callable[[], None]:
+def listen(listener: Listener, turn: int = LOOKS) -> Callable[[], None]:
     """Ask a listener before each pass from now on; returns the function that ends it.
 
     Args:
         listener: called with the tensors, their gradients and the other options of the pass; if it returns True, the
             pass has run and torch does nothing.
-        last: ask it after those that may steer the pass.
+        turn: when it is asked: `LOOKS` first, then `STEERS`, then `LAST`.
     """
     global _real
     with _lock:
-        (_last if last else _listeners).append(listener)
+        entry = turn, listener
+        _listeners.append(entry)
+        _listeners.sort(key=itemgetter(0))  # stable: of one turn, who began first
         if _real is None:
             _real = torch.autograd.backward
             torch.autograd.backward = _backward
@@ -47,10 +54,9 @@ def listen(listener: Listener, last: bool = False) -> Callable[[], None]:
     def end() -> None:
         global _real
         with _lock:
-            for listed in (_listeners, _last):
-                if listener in listed:
-                    listed.remove(listener)
-            if not _listeners and not _last and _real is not None:
+            if entry in _listeners:
+                _listeners.remove(entry)
+            if not _listeners and _real is not None:
                 if (
                     torch.autograd.backward is _backward
                 ):  # else someone has wrapped ours: it stays, and asks nobody
@@ -156,7 +162,7 @@ def _backward(
     if not getattr(_within, "asking", False):  # a pass within one is torch's
         _within.asking = True
         try:
-            for listener in [*_listeners, *_last]:
+            for _, listener in list(_listeners):
                 if listener(tensors, given, options):
                     return
         finally:

@@ -109,7 +109,7 @@ class TorchSource:
             names: gives what leaves are called.
         """
         real.ready()
-        end = passes.listen(passes.stepped(steer, names or (lambda run: {})))
+        end = passes.listen(passes.stepped(steer, names or (lambda run: {})), passes.STEERS)
         try:
             yield
         finally:

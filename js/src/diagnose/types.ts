@@ -35,6 +35,7 @@ export interface Found {
   unless: string;
   cure: [number, string, string][];
   advice: string;
+  tree: [number, string, string, string][];
 }
 
 /** The whole. */
@@ -80,6 +81,7 @@ export const checkFound: Check<Found> = record<Found>({
   unless: text,
   cure: list(row(num, text, text)),
   advice: text,
+  tree: list(row(num, text, text, text)),
 });
 
 export const check: Check<State> = record<State>({

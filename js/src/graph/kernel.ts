@@ -21,6 +21,10 @@ export class Kernel {
     this.#model = model;
     const receive = (message: Answer | null, buffers?: Raw[]): void => {
       if (!message || typeof message !== "object") return;
+      if (message.type === "there") {
+        model.send?.({ type: "here", id: this.#next++ });
+        return;
+      }
       const waiting = this.#waiting.get(message.id);
       this.#waiting.delete(message.id);
       if (waiting) waiting(message, buffers ?? []);

@@ -36,9 +36,9 @@ export class Follow {
     });
   }
 
-  leave(how: "finish" | "undo", done: (why: string) => void): void {
+  leave(how: "finish" | "undo", off: boolean, done: (why: string) => void): void {
     if (!this.live) return;
-    this.#kernel.ask({ type: "leave", how }, (answer) => {
+    this.#kernel.ask({ type: "leave", how, off }, (answer) => {
       const why = refused(answer);
       if (!why) this.over = how;
       done(why);

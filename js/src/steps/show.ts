@@ -85,7 +85,8 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
 
   function idle(): string {
     const texts = [...new Set(course.stops.values())];
-    if (texts.length) return `a run stops at: ${texts.join(" · ")}`;
+    const waits = state.held && !follow.over ? "the cell waits here · " : "";
+    if (texts.length) return `${waits}a run stops at: ${texts.join(" · ")}`;
     return breaks.size ? "a run stops at the breakpoints you set" : "a click runs to a node; b sets a breakpoint there";
   }
 
@@ -189,11 +190,13 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
           () => stand(),
         )
       : null;
-  const leave = (how: "finish" | "undo"): void => follow.leave(how, (why) => over(why ? "" : how, why));
+  const leave = (how: "finish" | "undo", off = false): void => follow.leave(how, off, (why) => over(why ? "" : how, why));
+  const goesOn = state.held ? ", and the cell goes on" : " and leave it";
   const exits = kernel.live
     ? [
-        button("button", "Finish", "run the rest of the pass and leave it", () => leave("finish"), signal),
-        button("button", "Undo pass", "take all steps back and leave the pass", () => leave("undo"), signal),
+        button("button", "Finish", `run the rest of the pass${goesOn}`, () => leave("finish"), signal),
+        ...(state.held ? [button("button", "Finish, stop no more", "the same, with this breakpoint off", () => leave("finish", true), signal)] : []),
+        button("button", "Undo pass", `take all steps back and ${state.held ? "end the cell" : "leave the pass"}`, () => leave("undo"), signal),
       ]
     : [];
   function over(how: string, why = ""): void {
@@ -211,8 +214,8 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
     if (!line && node >= 0) closer.look(node, course.called(node)); // what stands below follows, too
     report(
       how === "finish"
-        ? "The pass was finished: every .grad is as after backward(). Steps show what was recorded."
-        : "The pass was undone: no .grad has changed. Steps show what was recorded.",
+        ? `The pass was finished: every .grad is as after backward()${state.held ? ", and the cell went on" : ""}. Steps show what was recorded.`
+        : `The pass was undone: no .grad has changed${state.held ? ", and the cell ended" : ""}. Steps show what was recorded.`,
     );
   }
   kernel.lost = () => {
@@ -246,7 +249,7 @@ export function show(state: State, { root, model, theme, signal }: Frame): () =>
       ...titleOf(state.title, [`${course.partial ? state.total : course.count} step${course.count === 1 ? "" : "s"}`, ...meta], state.source),
       el("span.vt-space"),
       search?.root ?? null,
-      ...exits,
+      exits.length ? el("span.vt-exits", {}, ...exits) : null,
     ),
     transport.root,
     asking.bar,

@@ -169,6 +169,7 @@ export interface State {
   places: number[];
   stops: [number, string][];
   ask: boolean;
+  held: boolean;
 }
 
 export const checkLine: Check<Line> = record<Line>({
@@ -323,4 +324,5 @@ export const check: Check<State> = record<State>({
   places: list(num),
   stops: list(row(num, text)),
   ask: flag,
+  held: flag,
 });

@@ -52,13 +52,15 @@ export function warning(view: View): Warning {
   };
   const good = (): number | null => view.state.head.alarm?.snapshot ?? null;
   const back = make("r", () => view.ask("rewind", { step: good() }));
+  const trace = make("t", () => view.ask("trace"));
+  const into = make("i", () => view.ask("into"));
   const onward = make("g", () => view.ask("resume"));
   const stop = make("", () => {
     if (good() !== null) view.ask("rewind", { step: good() });
     view.ask("stop");
   });
   back.root.classList.add("vt-w-main");
-  const row = el("div.vt-w-alarmdo", {}, back.root, onward.root, el("span.vt-space"), stop.root);
+  const row = el("div.vt-w-alarmdo", {}, back.root, trace.root, into.root, onward.root, el("span.vt-space"), stop.root);
   const root = el("div.vt-w-alarm", { hidden: true }, box, row);
   const same = unchanged();
 
@@ -67,7 +69,7 @@ export function warning(view: View): Warning {
     shown: () => isUp(view),
     key(key) {
       if (!isUp(view) || !view.live) return false;
-      const press = { r: back, g: onward }[key];
+      const press = { r: back, t: trace, i: into, g: onward }[key];
       if (!press || press.root.hidden) return false;
       press.root.click();
       return true;
@@ -80,16 +82,18 @@ export function warning(view: View): Warning {
         box.removeAttribute("role");
         return;
       }
+      if (!box.hasAttribute("role")) box.setAttribute("role", "alert"); // it may be the same alarm that came again
       const held = head.status === "paused";
-      if (same(alarm.say, alarm.rest, alarm.way, head.status, head.why["rewind"])) return;
+      if (same(alarm.say, alarm.rest, alarm.way, head.status, head.why["rewind"], head.why["trace"])) return;
       put(say, alarm.say);
       put(cause, alarm.cause);
       put(way, `${alarm.way} ${alarm.rest}`);
-      box.setAttribute("role", "alert");
       row.hidden = !view.live;
       const why = alarm.snapshot === null ? alarm.way || "There is no snapshot to go back to." : "";
       back.put(alarm.snapshot === null ? "Rewind" : `Rewind to ${count(alarm.snapshot)}`, why);
-      onward.root.hidden = stop.root.hidden = !held;
+      for (const one of [trace, into, onward, stop]) one.root.hidden = !held;
+      trace.put("Trace that step", head.why["trace"] ?? "");
+      into.put("Step into it", head.why["into"] ?? "");
       onward.put("Go on anyway", head.why["resume"] ?? "");
       stop.put(alarm.snapshot === null ? "Stop" : `Stop, keep ${count(alarm.snapshot)}`, head.why["stop"] ?? "");
     },

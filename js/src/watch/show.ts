@@ -10,6 +10,7 @@ import { confusion, worstCell } from "./confusion";
 import { controls } from "./controls";
 import { cutOff } from "./cut";
 import { filters } from "./filters";
+import { findings } from "./findings";
 import { flow } from "./flow";
 import { head } from "./head";
 import { health } from "./health";
@@ -26,9 +27,10 @@ import { kindOf, why } from "./task";
 import type { Kind, State } from "./types";
 import { type Part, put, tally, type View } from "./view";
 
-type Pane = "confusion" | "residuals" | "tokens" | "flow" | "health" | "filters" | "log" | "result";
+type Pane = "findings" | "confusion" | "residuals" | "tokens" | "flow" | "health" | "filters" | "log" | "result";
 
 const PANES: [Pane, string][] = [
+  ["findings", "Findings"],
   ["confusion", "Confusion"],
   ["residuals", "Residuals"],
   ["tokens", "Tokens"],
@@ -42,10 +44,12 @@ const KEYS = [
   ["p", "pause or resume"],
   ["s", "one step, when paused"],
   ["l", "go to the learning rate; Enter sets it"],
-  ["r", "go to the snapshots"],
+  ["r", "go to the snapshots; at an alarm: rewind"],
+  ["t", "at an alarm: trace that step"],
+  ["i", "at an alarm: step into it"],
   ["g", "at an alarm: go on anyway"],
   ["b", "open the stepper on the next backward pass"],
-  ["1 … 6", "open a tab"],
+  ["1 … 7", "open a tab"],
   ["arrows", "walk in a list, a matrix, a curve, a row of tabs"],
   ["Enter", "open the chosen cell"],
   ["Esc", "leave a field, close this list"],
@@ -60,6 +64,7 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
   let pane: Pane = "confusion";
   let opened = false; // the table of results opens by itself once
   let followed = -FOLLOW;
+  let announced = ""; // the alarm that has opened its tab
   const kernel = link(
     model,
     () => view.state,
@@ -127,7 +132,9 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
   const behind = samples(view);
   const both = el("div.vt-w-two", {}, matrix.root, behind.root);
   const well = health(view);
+  const wrong = findings(view);
   const panes: Record<Pane, Part> = {
+    findings: wrong,
     confusion: {
       root: both,
       paint() {
@@ -162,7 +169,8 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
     },
     signal,
   );
-  const [flags, entries] = [el("span.vt-w-count"), el("span.vt-w-count")];
+  const [flags, entries, found] = [el("span.vt-w-count"), el("span.vt-w-count"), el("span.vt-w-count")];
+  row.button("findings").append(found);
   row.button("health").append(flags);
   row.button("log").append(entries);
   const bodies = PANES.map(([key]) => {
@@ -226,7 +234,7 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
           view.picked = false;
           again();
         } else return;
-      } else if (/^[1-6]$/.test(e.key)) {
+      } else if (/^[1-7]$/.test(e.key)) {
         const to = PANES.filter(([key]) => !row.button(key).hidden)[Number(e.key) - 1];
         if (!to) return;
         open(to[0]);
@@ -253,6 +261,7 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
     if (kind === "loss") put(alone, why(state));
     const classified = kind === "classification";
     const has: Record<Pane, boolean> = {
+      findings: state.findings !== undefined,
       confusion: classified && !state.several,
       residuals: kind === "regression",
       tokens: kind === "language",
@@ -263,7 +272,7 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
       result: over && classified,
     };
     for (const [key] of PANES) row.button(key).hidden = !has[key];
-    if (!has[pane]) open((PANES.find(([key]) => has[key]) as [Pane, string])[0]);
+    if (!has[pane]) open((PANES.find(([key]) => has[key] && key !== "findings") as [Pane, string])[0]);
   }
 
   function paint(): void {
@@ -277,6 +286,11 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
     } else if (!over) opened = false;
     if (pane === "result" && !over) return open("confusion");
     arrange(over);
+    const alarmed = state.head.alarm?.now && state.findings ? state.head.alarm.say : "";
+    if (alarmed && alarmed !== announced) {
+      announced = alarmed;
+      return open("findings");
+    }
     // Canvases first: text on a canvas makes the browser work out every style that was changed before it.
     const drawn = pane === "flow" || pane === "filters";
     curve.paint();
@@ -301,6 +315,10 @@ export function show(first: State, { root, model, theme, signal, failed }: Frame
     if (!drawn) panes[pane].paint();
     const bad = well.flagged();
     put(flags, bad === null ? "" : bad ? String(bad) : "ok");
+    const [count, worst] = wrong.badge();
+    put(found, String(count));
+    found.hidden = !count;
+    found.dataset["kind"] = worst ? "bad" : "warn";
     flags.dataset["kind"] = bad ? "warn" : "good";
     flags.hidden = bad === null;
     const lines = state.log.items.length;

@@ -344,6 +344,7 @@ export interface Finding {
   unless: string;
   cure: [number, string, string][];
   advice: string;
+  tree: [number, string, string, string][];
 }
 
 /** A rule that looks on, and whether it had anything to look at. */
@@ -686,6 +687,7 @@ export const checkFinding: Check<Finding> = record<Finding>({
   unless: text,
   cure: list(row(num, text, text)),
   advice: text,
+  tree: list(row(num, text, text, text)),
 });
 
 export const checkLooked: Check<Looked> = record<Looked>({

@@ -530,3 +530,41 @@ def test_attention_is_computed_by_onednn_and_not_by_threads_of_python(monkeypatc
         if case[0][-1] > 1:
             attention(L, case, "dense")
             attention(L, case, "packed")
+
+
+# ---- copies ---------------------------------------------------------------------------------------------------------
+def permuted():
+    bits = np.random.default_rng(0).integers(0, 2**32, (8, 32, 64, 4), dtype=np.uint32)
+    a = bits.view("f4")  # every kind of nan, and numbers that processors may flush to zero
+    for axes in ((3, 2, 1, 0), (0, 3, 1, 2), (1, 0, 3, 2), (0, 2, 1, 3), (2, 3, 0, 1)):
+        yield a.transpose(axes)
+    yield a.reshape(256, 256).T
+    yield a.reshape(256, 256).T[:, 3:250]  # with gaps
+    yield a.reshape(256, 256).T[::2]
+    yield a.reshape(256, 256).T[::-1]
+    yield np.lib.stride_tricks.as_strided(a, (128, 256), (4, 8))  # elements that share memory
+    yield np.broadcast_to(a.reshape(-1)[:256, None], (256, 256))
+
+
+def test_a_copy_by_rows_has_the_same_bits(monkeypatch):
+    from vistorch.engine.kernels.fast import copies
+
+    onednn.primitives.forget()
+    done, rows_of = [], onednn.copies.rows
+    monkeypatch.setattr(onednn.copies, "rows", lambda a: done.append(a) or rows_of(a))
+    for a in permuted():
+        out = copies.by_rows(a)
+        assert out.flags.c_contiguous and not np.shares_memory(out, a)
+        np.testing.assert_array_equal(out.view("u4"), np.array(a, order="C").view("u4"))
+    assert len(done) == 6
+
+
+def test_what_lies_transposed_is_copied_by_rows(monkeypatch):
+    onednn.primitives.forget()
+    done, rows_of = [], onednn.copies.rows
+    monkeypatch.setattr(onednn.copies, "rows", lambda a: done.append(a.shape) or rows_of(a))
+    L.tensor(noise(128, 256)).t().contiguous()
+    x = L.tensor(noise(128, 256), requires_grad=True)
+    x.t().backward(L.tensor(noise(256, 128)))
+    assert done == [(256, 128), (128, 256)]
+    assert x.grad.stride() == (256, 1)

@@ -29,6 +29,7 @@ class Breakpoint:
     Args:
         condition: text as `breaks.grammar` reads it, or a function of a Frame.
         enabled: whether it is looked at.
+        waits: whether a running cell waits there while its page steps the pass, and goes on when that is left.
 
     Example:
         >>> import vistorch
@@ -46,10 +47,12 @@ class Breakpoint:
         >>> stepper.undo()
     """
 
-    def __init__(self, condition: str | Callable[[Any], Any], enabled: bool = True) -> None:
+    def __init__(
+        self, condition: str | Callable[[Any], Any], enabled: bool = True, waits: bool = False
+    ) -> None:
         self.predicate: Callable[[Any], Any] | None = condition if callable(condition) else None
         self.test: Any = None if callable(condition) else parse(condition)
-        self.enabled = enabled
+        self.enabled, self.waits = enabled, waits
         self.number = 0  # given by the session
         self.hits = 0
 

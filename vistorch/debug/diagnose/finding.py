@@ -36,6 +36,8 @@ class Finding:
         advice: the cure in words, where it is no line.
         weight: among findings that are as certain, the larger first.
         explains: rules whose findings this one makes superfluous.
+        tree: the modules around its layer: rows of (depth, name, note, role).
+        shapes: what did not fit, as a record that can be drawn.
 
     Example:
         >>> from vistorch.debug.diagnose.finding import EXACT, WRONG, Finding
@@ -58,6 +60,8 @@ class Finding:
     advice: str = ""
     weight: float = 0.0
     explains: tuple[str, ...] = ()
+    tree: list[tuple[int, str, str, str]] = field(default_factory=list)
+    shapes: Any = None
 
     def head(self) -> str:
         """The mark, the sentence and how certain it is."""

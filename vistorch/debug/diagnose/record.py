@@ -121,6 +121,7 @@ def wire_of(finding: Finding) -> Found:
         "unless": finding.unless,
         "cure": list(finding.cure),
         "advice": finding.advice,
+        "tree": list(finding.tree),
     }
 
 

@@ -37,6 +37,7 @@ class Found(TypedDict):
     unless: str
     cure: list[tuple[int, str, str]]
     advice: str
+    tree: list[tuple[int, str, str, str]]  # depth, name, note, "guilty" or ""
 
 
 class Looked(TypedDict):

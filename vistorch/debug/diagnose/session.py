@@ -12,6 +12,7 @@ from .exceptions import of_exception
 from .finding import Finding, rank
 from .record import DiagnoseRecord
 from .rules import RULES
+from .tree import tree_of
 
 MOST = 3  # findings that are shown
 
@@ -72,6 +73,8 @@ class Diagnosis:
         """What is found by now."""
         found = self.findings()
         ev = self.evidence
+        for one in found[:MOST]:
+            one.tree = tree_of(one, ev.named)
         looked = [(r.name, r.title, r.had_something) for r in ev.rules if r.title]
         return DiagnoseRecord(
             self.title,

@@ -60,6 +60,7 @@ class StepsRecord:
     done: list[int] = field(default_factory=list)
     source: str = "vistorch"
     ask: bool = False
+    held: bool = False
 
     @property
     def count(self) -> int:

@@ -176,3 +176,4 @@ class State(TypedDict):
     places: list[int]  # numbers in that graph, or -1, by node
     stops: list[tuple[int, str]]
     ask: bool  # whether it asks from the start
+    held: bool  # whether a running cell waits until the pass is left

@@ -133,10 +133,11 @@ class Controls:
     def at_boundary(self) -> None:
         """Do what was asked for, and hold the loop while it is paused."""
         commands = self.commands
-        if self.hunt is not None:
-            self._goes_on_hunting(self.hunt)
+        hunted = self.hunt
+        if hunted is not None:
+            self._goes_on_hunting(hunted)
         if self.alarms.raised and self.alarms.act():
-            self._hold_at_alarm()
+            self._hold_at_alarm(asked=hunted is not None)
         if commands.once:
             commands.once = False
             self._hold()
@@ -153,12 +154,12 @@ class Controls:
                     self.refresher.look_for_clicks(perf_counter())
                     commands.wait()
 
-    def _hold_at_alarm(self) -> None:
-        """Hold the loop, where a page answers."""
+    def _hold_at_alarm(self, asked: bool) -> None:
+        """Hold the loop, where a page answers; one that has asked for it may be busy with what it was shown."""
         self.commands.once = False
         self._hold()
         with self.budget.holding():
-            answered = self.alarms.is_answered(self.refresher.look_for_clicks, self.commands)
+            answered = asked or self.alarms.is_answered(self.refresher.look_for_clicks, self.commands)
         if answered:
             self.log.write(self.progress.step, "paused", "by itself, at the alarm")
         else:

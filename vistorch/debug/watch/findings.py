@@ -18,6 +18,7 @@ from ..diagnose.finding import BAD, EXACT, Finding
 from ..diagnose.record import wire_of
 from ..diagnose.rules import RULES
 from ..diagnose.session import findings_of, things
+from ..diagnose.tree import tree_of
 from ..line_lookup import line_of
 from .alarms import Alarms
 from .budget import Budget
@@ -204,6 +205,8 @@ class Findings:
         for one in found:
             if key_of(one) not in before:
                 self.log.write(self.progress.step, "finding", f"{one.text} {one.where}".strip())
+        for one in found:
+            one.tree = one.tree or tree_of(one, window.named)
         self.items = found
         self.changes.touch("findings", "log")
 

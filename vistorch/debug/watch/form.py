@@ -164,6 +164,7 @@ _FINDING = fields(
     unless=text,
     cure=each(row(whole, text, text)),
     advice=text,
+    tree=each(row(whole, text, text, text)),
 )
 _FINDINGS = fields(
     items=each(_FINDING),

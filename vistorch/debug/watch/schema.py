@@ -393,6 +393,7 @@ class Finding(TypedDict):
     unless: str
     cure: list[tuple[int, str, str]]
     advice: str
+    tree: list[tuple[int, str, str, str]]
 
 
 class Looked(TypedDict):

@@ -23,7 +23,7 @@ from ..core.hooks import run_accumulated, run_node_hook, run_tensor_hooks, tenso
 from ..core.rules import RAW, REC
 from ..core.tensor import Tensor, ndarray, wrap
 from ..memory.placement import CPU
-from .accumulate import as_array, check_sum, copied, own, total
+from .accumulate import as_array, check_sum, copied, own, owned, total
 from .anomaly import blame, check_nan
 from .nested_passes import Deeper
 from .node_vjp import F4, F8, cast, fit, recorded_values, softened, summed, unfit, vjps_of
@@ -382,17 +382,16 @@ class Pass:
                 t._grad = copied(g) if before is None else before + g
             elif before is None:
                 # a gradient nobody else holds becomes .grad itself; anything else is copied once
+                whole = None
                 if (
                     g.__class__ is ndarray
                     and undo is None
-                    and g.base is None
                     and sys.getrefcount(g) <= SOLE
                     and g.flags.c_contiguous
                     and t._data.flags.c_contiguous
                 ):
-                    t._grad = wrap(g, t._place)
-                else:
-                    t._grad = wrap(own(g, t._data, t._place), t._place)
+                    whole = g if g.base is None else owned(g)
+                t._grad = wrap(own(g, t._data, t._place) if whole is None else whole, t._place)
             elif undo is not None:
                 t._grad = wrap(as_array(before._data + g, t._place), t._place)
             else:

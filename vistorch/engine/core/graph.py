@@ -18,7 +18,7 @@ from .handles import handle
 
 new = object.__new__
 draw = itertools.count().__next__
-IN, OUT, CONST, SHAPE, DTYPE = range(5)
+IN, OUT, CONST, SHAPE, DTYPE, STRIDES = range(6)
 NUMBERS = frozenset((float, int, bool, complex))  # an operand may be a plain number: it has no history
 
 

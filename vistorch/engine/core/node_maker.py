@@ -18,7 +18,7 @@ from typing import Any
 from weakref import ref
 
 from ..base.home import HOME
-from .graph import CONST, DTYPE, IN, OUT, SHAPE, UNTRACKED, Out, Version, draw, leaf_of, new
+from .graph import CONST, DTYPE, IN, OUT, SHAPE, STRIDES, UNTRACKED, Out, Version, draw, leaf_of, new
 from .private_order import READERS
 from .record import record, save_input, unpack_raw
 
@@ -209,6 +209,7 @@ class _Layout:
                 CONST: f"consts[{i}]",
                 SHAPE: f"x{i}._data.shape",
                 DTYPE: f"x{i}._data.dtype",
+                STRIDES: f"x{i}._data.strides",
                 IN: f"x{i}",
             }[kind]
             condition = self.read(readers)

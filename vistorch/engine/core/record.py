@@ -14,7 +14,22 @@ from ..base import errors
 from ..base.events import listeners
 from ..base.home import HOME
 from ..base.modes import mode
-from .graph import CONST, IN, NUMBERS, OUT, SHAPE, UNTRACKED, Leaf, Node, Version, draw, leaf_of, more, out_of
+from .graph import (
+    CONST,
+    DTYPE,
+    IN,
+    NUMBERS,
+    OUT,
+    SHAPE,
+    UNTRACKED,
+    Leaf,
+    Node,
+    Version,
+    draw,
+    leaf_of,
+    more,
+    out_of,
+)
 from .private_order import READERS
 from .tensor import Tensor, new, wrap
 
@@ -129,8 +144,10 @@ def record(rule: Any, ins: tuple, consts: tuple, outs: tuple) -> Node:
             saved.append(save_output(n, outs[index]))
         elif kind == SHAPE:
             saved.append(ins[index]._data.shape)
-        else:
+        elif kind == DTYPE:
             saved.append(ins[index]._data.dtype)
+        else:
+            saved.append(ins[index]._data.strides)
     n.edges, n.saved, n.consts = tuple(edges), tuple(saved), consts
     n.shape, n.dtype, n.place, n.hooks = d.shape, d.dtype, first._place, None
     n.seq = draw()

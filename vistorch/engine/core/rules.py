@@ -27,7 +27,7 @@ import numpy as np
 from ..base import errors
 from ..kernels.fast import rows as fast
 from ..memory import placement
-from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, Node
+from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, STRIDES, Node
 from .node_maker import deferred, maker, unpacker
 from .private_order import by_rows
 from .record import unpack_recorded
@@ -56,6 +56,13 @@ def parameters(fn: Callable) -> tuple[str, ...]:
     if code is None or hasattr(fn, "__signature__") or hasattr(fn, "__wrapped__"):
         return tuple(inspect.signature(fn).parameters)
     return code.co_varnames[: code.co_argcount]
+
+
+_ABOUT = {
+    "shape": SHAPE,
+    "dtype": DTYPE,
+    "strides": STRIDES,
+}  # what a formula may ask of an input by its name
 
 
 class Rule:
@@ -141,8 +148,8 @@ class Rule:
         if name == "out" or (name[:3] == "out" and name[3:].isdigit()):
             return OUT, int(name[3:] or 0)
         stem, _, what = name.rpartition("_")
-        if stem in self.inputs and what in ("shape", "dtype"):
-            return (SHAPE if what == "shape" else DTYPE), self.inputs.index(stem)
+        if stem in self.inputs and what in _ABOUT:
+            return _ABOUT[what], self.inputs.index(stem)
         raise TypeError(
             f"the formula of {self.name!r} reads {name!r}, which is no input, constant or output of its kernel"
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...debug.breakpoint_session import session
 from ...debug.breaks.errors import ConditionError
+from ...debug.breaks.points import Breakpoint
 from ...debug.source import source_of
 from ...widgets._frame.command import TEXT, Command, Parser
 from ...widgets._frame.note import Note
@@ -25,6 +26,7 @@ def break_(
     off: int | None = None,
     on: int | None = None,
     clear: bool = False,
+    wait: bool = False,
 ) -> Note:
     """Stop any later `backward()` where a condition holds, before anything uses the result, and step from there.
 
@@ -37,6 +39,8 @@ def break_(
         off: the number of one to leave out for now.
         on: the number of one to look at again.
         clear: remove all.
+        wait: with a condition: a running cell waits there while its page steps the pass both ways, and goes on when the
+            pass is finished. Without a page that answers it ends there, as without `wait`.
 
     Returns:
         The breakpoints there are now, as text.
@@ -63,7 +67,9 @@ def break_(
         if condition is not None:
             text = unquoted(condition.strip()) if isinstance(condition, str) else condition
             session.on_stop, session.names = _stopped, _names
-            session.add(text)
+            session.add(Breakpoint(text, waits=wait))
+        elif wait:
+            raise Refusal("wait is of a new breakpoint: name a condition, such as nan")
     except ConditionError as error:
         raise Refusal(str(error)) from None
     except (ValueError, TypeError) as error:
@@ -79,17 +85,29 @@ def _names(run: Any) -> dict:
     return {} if shell is None else leaves(shell.user_ns, source_of(run))
 
 
-def _stopped(stop: Any) -> None:
-    """Show the stepper of a pass that was stopped; what stands after `backward()` does not run."""
+def _stopped(stop: Any) -> str | None:
+    """Show the stepper of a pass that was stopped; what stands after `backward()` does not run, unless it waits."""
     shell = shell_of_user()
     if not has_front_end(shell):
-        return
+        return None
     from IPython.display import display
 
     from ...widgets.steps.command import shown
+    from ...widgets.steps.waiting import OFF, SAYS, hindrance, waited
 
     points = [p.predicate or str(p.test) for p in session if p.enabled]
-    display(shown(stop.stepper, shell.user_ns, points, "on"))
+    why = hindrance() if stop.breakpoint.waits else ""
+    waits = stop.breakpoint.waits and not why
+    view = shown(
+        stop.stepper, shell.user_ns, points, "on", [SAYS] if waits else [why] if why else [], waits=waits
+    )
+    display(view)
+    if not waits or stop.stepper.closed:
+        return None
+    how = waited(view)
+    if how == OFF:
+        session.enable(stop.breakpoint.number, False)
+    return "end" if how == "undo" else None
 
 
 def _arguments(parser: Parser) -> None:
@@ -100,6 +118,9 @@ def _arguments(parser: Parser) -> None:
     parser.takes("--off", "leave it out for now", type=int, metavar="NUMBER")
     parser.takes("--on", "look at it again", type=int, metavar="NUMBER")
     parser.takes("--clear", "remove all", action="store_true")
+    parser.takes(
+        "--wait", "a running cell waits there, and goes on when the pass is left", action="store_true"
+    )
 
 
 COMMANDS = (
@@ -111,6 +132,7 @@ COMMANDS = (
         examples=(
             ("break nan", "before the first NaN is used, a stepper opens there"),
             ("break grad.norm > 1e3 @ layer2.*", "or where a gradient grows large in a module"),
+            ("break Relu* --wait", "the training waits there while you step, and then goes on"),
             ("break", "what breakpoints there are"),
             ("break --remove 1", "one less"),
         ),

@@ -41,13 +41,22 @@ class NodeView(Live):
         "look": "_look",
         "check": "_check",
         "tile": "_tile",
+        "here": "_here",
         **Live.answers,
     }
 
     def __init__(self, display: Display, graph: Any, nodes: int, inside: Inside) -> None:
         self.graph, self.nodes, self.inside = graph, nodes, inside
         self.tiles: list[Tiles] = []
+        self.answered = False
         super().__init__(display)
+
+    def ask(self) -> None:
+        """Ask the pages whether one is open: `answered` is set when one says so."""
+        self.send({"type": "there"})
+
+    def _here(self, message: dict[str, Any]) -> None:
+        self.answered = True
 
     def _fold(self, message: dict[str, Any]) -> None:
         from ...debug.graph import layout

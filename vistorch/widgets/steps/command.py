@@ -105,6 +105,7 @@ def shown(
     live: Any,
     says: Sequence[str] = (),
     ask: bool = False,
+    waits: bool = False,
 ) -> Any:
     """Show a stepper where it stands; without a page that asks the kernel it is undone.
 
@@ -115,6 +116,7 @@ def shown(
         live: as for `step`.
         says: sentences to add.
         ask: hide what leaves each node until it was guessed.
+        waits: the cell that runs waits until the pass is left.
     """
     from ...debug.steps.build import record
 
@@ -126,7 +128,7 @@ def shown(
     title = graph.title if graph is not None else "backward()"
     made = record(stepper, title=title, graph=graph, places=places, namespace=around)
     made.graph = graph if graph is None else _with_norms(graph, places, made)
-    made.ask = ask
+    made.ask, made.held = ask, waits
     made.stops = stops_of(stepper, conditions, {f["node"]: i for i, f in enumerate(made.frames)})
     made.says += says
     display = Display(made, made.title)

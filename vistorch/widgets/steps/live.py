@@ -38,7 +38,7 @@ class StepsView(NodeView):
     answers: ClassVar[dict[str, str]] = {**NodeView.answers, "go": "_go", "leave": "_leave"}
 
     def __init__(self, display: Display, driver: Driver) -> None:
-        self.driver = driver
+        self.driver, self.stops_no_more = driver, False
         driver.on_close = self._left
         record = display.record
         super().__init__(display, record.graph, len(record.nodes), driver)
@@ -60,6 +60,7 @@ class StepsView(NodeView):
         number, how = whole(message.get("id")), message.get("how")
         if how not in ("finish", "undo"):
             raise Refused(f"expected finish or undo, got {str(how)[:40]!r}")
+        self.stops_no_more = message.get("off") is True
         why = self.driver.leave(how)
         self.send({"type": "left", "id": number, "how": how, "why": why})
 

@@ -12,8 +12,8 @@ from typing import Any
 from ...debug.walked_pass import WalkedPass
 from .._frame.shell import shell_of_user
 from .._frame.user_error import first_line
+from .waiting import until_left
 
-WAIT = 0.01  # seconds between two looks while the loop waits
 SAYS = (
     "The training waits for this pass: undo takes your steps back, and the loop then runs the pass by itself."
 )
@@ -36,18 +36,18 @@ def open_stepper(run: Any, going: Any, outputs: tuple) -> bool:
     if why is not None:
         run.log.write(run.step, "stepper refused", why)
         return False
-    how: list[str] = []
+    how = ""
     with run.budget.holding():
         try:
             how = _walk(run, held.stepper(_names(run, shell)), shell)
         except Exception as error:  # showing it failed: the loop goes on
             run.log.write(run.step, "stepper refused", first_line(error))
         finally:
-            held.leave(how == ["finish"])
+            held.leave(how == "finish")
             run.progress.set("running")
             run.changes.touch("log", "head")
             run.refresher.show_now()
-    return how == ["finish"]
+    return how == "finish"
 
 
 def _names(run: Any, shell: Any) -> dict[Any, str]:
@@ -57,7 +57,7 @@ def _names(run: Any, shell: Any) -> dict[Any, str]:
     return {**leaves(shell.user_ns, run.probe.source), **named}
 
 
-def _walk(run: Any, stepper: WalkedPass, shell: Any) -> list[str]:
+def _walk(run: Any, stepper: WalkedPass, shell: Any) -> str:
     """Show it, and wait; returns how it was left."""
     from IPython.display import display
 
@@ -67,24 +67,22 @@ def _walk(run: Any, stepper: WalkedPass, shell: Any) -> list[str]:
         view = shown(stepper, shell.user_ns, (), "on", [SAYS])
         display(view)
         if stepper.closed:  # no page asks the kernel
-            return []
-        walker, how = view.driver, []
-        close_before = walker.on_close
-        walker.on_close = lambda word: (how.append(word), close_before(word))
+            return ""
         where = f"in the backward pass of step {run.step + 1}"
         run.progress.set("paused", f"The stepper is open below, {where}: leave it to go on.")
         run.changes.touch("head")
         run.refresher.show_now()
-        while not stepper.closed and view.comm is not None:
-            run.refresher.look_for_clicks(time.perf_counter())
-            if any(command["do"] == "stop" for command, _ in list(run.commands.waiting)):
-                walker.leave("finish")
-            time.sleep(WAIT)
+        how = until_left(
+            view,
+            lambda: run.refresher.look_for_clicks(time.perf_counter()),
+            lambda: not any(command["do"] == "stop" for command, _ in list(run.commands.waiting)),
+        )
         if not stepper.closed:
-            walker.leave("finish")
+            view.driver.leave("finish")
+            how = "finish"
         words = {"finish": "run to its end", "undo": "undone; the loop ran the pass by itself"}
-        run.log.write(run.step, "stepper left", words[how[-1]] if how else "")
-        return how[-1:]
+        run.log.write(run.step, "stepper left", words.get(how, ""))
+        return how
     finally:
         if not stepper.closed:
             stepper.undo()

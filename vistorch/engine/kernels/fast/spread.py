@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import threads
+from .copies import turned
 
 BIG = 1 << 20  # elements from which it pays to wake other threads
 _ELEMENT = 0.5  # nanoseconds
@@ -80,6 +81,8 @@ def write(run: Any, out: Any, *operands: Any) -> None:
 
 def copied(a: Any, dtype: Any, order: Any) -> Any:
     """`a.astype(dtype, order)`, which always copies."""
+    if order == "C" and a.dtype == dtype and not a.flags.c_contiguous and (out := turned(a)) is not None:
+        return out
     if a.size < BIG or threads.count() == 1 or a.dtype.kind not in "fiub":
         return a.astype(dtype, order)
     out = np.empty_like(a, dtype, order)

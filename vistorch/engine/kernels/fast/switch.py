@@ -13,7 +13,16 @@ from typing import Any
 from .. import threads
 
 _PACKAGE = f"{__name__.rpartition('.fast.')[0]}.onednn"
-_MODULES = ("arithmetic", "convolution", "normalization", "pointwise", "pooling", "products", "recurrent")
+_MODULES = (
+    "arithmetic",
+    "convolution",
+    "copies",
+    "normalization",
+    "pointwise",
+    "pooling",
+    "products",
+    "recurrent",
+)
 _lock = threading.Lock()
 
 

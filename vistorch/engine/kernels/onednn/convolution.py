@@ -117,7 +117,7 @@ def suits(xs: tuple, ws: tuple, out: tuple, groups: int) -> bool:
         and groups == 1
         and not ws[0] % 16
         and (not ws[1] % 16 or ws[1] < 5)
-        and prod(xs) >= _LEAST
+        and max(prod(xs), xs[0] * ws[0] * prod(out)) >= _LEAST
     )
 
 

@@ -25,7 +25,7 @@ from ...kernels.fast.matrices import dot, dot_of
 from ...memory.placement import CPU
 from . import checks
 from .out_types import Style, into
-from .rows import col
+from .rows import col, second
 
 
 def total(product, input, beta, alpha):
@@ -58,7 +58,7 @@ addmm_row = op(
     },
     input=lambda F, g, beta: scaled(g, beta),
     mat1=lambda F, g, mat2, alpha: scaled(F.mm(g, mat2.T), alpha),
-    mat2=lambda F, g, mat1, alpha: scaled(F.mm(mat1.T, g), alpha),
+    mat2=lambda F, g, mat1, mat2_strides, alpha: scaled(second(F, mat1, g, mat2_strides), alpha),
 )
 addmv_row = op(
     "addmv",

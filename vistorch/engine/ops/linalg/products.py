@@ -18,7 +18,7 @@ from ..shape.rows import contiguous, reshape, squeeze_dim, t, transpose, unsafe_
 from . import checks
 from .matmul_fast import fast_path
 from .out_types import DOT, MV, Style, into
-from .rows import mT, squeeze_product
+from .rows import mT, second, squeeze_product
 from .vectors import dot, dot_row, mv, mv_row
 
 # `.T` of a matrix means the same on arrays and on Tensors, and on arrays it costs a tenth of a named row
@@ -28,7 +28,7 @@ mm_row = op(
     inputs="input mat2",
     formula={"input": r"\bar x = \bar z\, y^T", "mat2": r"\bar y = x^T \bar z"},
     input=lambda F, g, mat2: F.mm(g, mat2.T),
-    mat2=lambda F, g, input: F.mm(input.T, g),
+    mat2=lambda F, g, input, mat2_strides: second(F, input, g, mat2_strides),
 )
 bmm_row = op(
     "bmm",

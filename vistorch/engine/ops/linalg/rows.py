@@ -146,3 +146,13 @@ squeeze_product = op(
     formula=r"\bar x = \mathrm{unsqueeze}(\bar y)",
     input=lambda F, g, axis: F.unsqueeze(g, axis),
 )
+
+
+def second(F: Any, first: Any, g: Any, strides: tuple) -> Any:
+    """The gradient of a product's second matrix, `first^T @ g`, in that matrix's order of memory.
+
+    The weight of a linear layer comes transposed; its gradient, turned back, is then `.grad` without a copy.
+    """
+    if first.__class__ is np.ndarray and strides[0] < strides[1]:
+        return F.mm(g.T, first).T
+    return F.mm(first.T, g)

@@ -1,0 +1,46 @@
+"""Copies by rows of what lies transposed: numpy writes one element after the other and misses the cache at each.
+
+Invariant: a copy is made, whatever the order of the argument, and it holds the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .switch import onednn
+
+F4 = np.dtype("f4")
+LEAST = 1 << 13  # elements
+
+
+def by_rows(a: Any) -> Any:
+    """`numpy.array(a, order="C")`."""
+    out = turned(a)
+    return np.array(a, order="C") if out is None else out
+
+
+def turned(a: Any) -> Any:
+    """The same of what lies transposed; None where numpy's copy is the better one."""
+    if (
+        a.size >= LEAST
+        and a.dtype == F4
+        and a.strides[-1] != 4
+        and _apart(a)
+        and (onednn.on or onednn.ready())
+    ):
+        return onednn.copies.rows(a)
+    return None
+
+
+def _apart(a: Any) -> bool:
+    """Whether some dim lies element by element, and no two elements share memory."""
+    reach = 4
+    for step, n in sorted(zip(a.strides, a.shape, strict=True)):
+        if n == 1:
+            continue
+        if step < reach or step % 4 or (reach == 4 and step != 4):
+            return False
+        reach = step * n
+    return reach > 4 and a.ndim <= 6

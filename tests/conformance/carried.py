@@ -80,7 +80,7 @@ class Carrier:
     """Carries the values of one sample; what shared memory there shares it here."""
 
     def __init__(self) -> None:
-        self.memory: dict[int, Any] = {}
+        self.memory: dict[tuple, Any] = {}
         self.seen: dict[int, Any] = {}
         self.leaves: list[tuple[Any, Any]] = []
 

@@ -45,7 +45,7 @@ def main(words: list[str] | None = None) -> int:
     names = [n for n in entries() if not options.op or n in options.op or n.split(":")[0] in options.op]
     if not names:
         parser.error(f"no entry is called {', '.join(options.op)}")
-    columns = options.column or list(COLUMNS)
+    columns: list[str] = options.column or list(COLUMNS)
     work = [(name, column, options.samples) for name in names for column in columns]
     if options.workers > 1 and len(work) > 1:
         with multiprocessing.get_context("fork").Pool(options.workers) as pool:

@@ -33,6 +33,10 @@ for images, labels in DataLoader(train, batch_size=16):
     optimizer.zero_grad()
     optimizer.step()"""
 
+SHAPES = """%%vt diagnose
+narrow = nn.Sequential(nn.Flatten(), nn.Linear(3 * 32 * 32, 64), nn.ReLU(), nn.Linear(84, 10))
+narrow(torch.zeros(16, 3, 32, 32))"""
+
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_alarm_has_its_line_and_that_step_is_traced(notebook, shoot, theme):
@@ -120,3 +124,15 @@ def test_the_page_of_a_diagnosis(notebook, shoot, theme):
     line = made.page.locator(".cm-line", has_text="optimizer.zero_grad()").first
     expect(line).to_be_in_viewport()
     assert "vt-dg-flash" in line.evaluate("(element) => element.style.animation")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_shapes_that_do_not_fit_are_boxes(notebook, shoot, theme):
+    made = notebook(START, SHAPES, theme=theme)
+    made.run(0)
+    made.run(1, fails=True)
+    page = made.output(1).locator(".vt-rp-diagnose")
+    expect(page.locator(".vt-sh-picture svg")).to_be_visible()
+    expect(page.locator('.vt-dg-tree [data-role="guilty"]')).to_contain_text("Linear")
+    shoot("shapes", page)
+    assert made.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")

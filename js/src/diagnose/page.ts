@@ -7,13 +7,23 @@ import { plural } from "../shared/findingwords";
 import { type Frame, page } from "../shared/frame";
 import report from "../shared/report.css";
 import { card, foot } from "../shared/report";
+import { draw } from "../shape/draw";
+import shape from "../shape/shape.css";
 import css from "./diagnose.css";
 import { check, type State } from "./types";
+
+/** Operands that do not fit, as boxes. */
+function boxes(one: State["findings"][number]): HTMLElement | null {
+  if (!one.shapes) return null;
+  const picture = el("div.vt-sh-picture", { tabindex: 0, role: "group", "aria-label": "the operands" });
+  picture.append(draw(one.shapes));
+  return picture;
+}
 
 function show(state: State, { root, signal }: Frame): () => void {
   const facts = [plural(state.steps, "step"), plural(state.rules.length, "rule")];
   const { root: box } = card("diagnose", state.title, facts, state.report, signal);
-  const each = state.findings.map((one, i) => finding(one, i + 1, signal));
+  const each = state.findings.map((one, i) => finding(one, i + 1, signal, [], boxes(one)));
   each.forEach((one, i) => {
     one.open(!i);
     box.append(one.root);
@@ -68,4 +78,4 @@ function show(state: State, { root, signal }: Frame): () => void {
   return () => {};
 }
 
-export default page(check, report + look + css, show);
+export default page(check, report + look + shape + css, show);

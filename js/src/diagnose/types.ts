@@ -1,7 +1,9 @@
 // The record "diagnose" as it arrives. Made by `make generated` from debug.diagnose.schema.State: edit that.
 
-import { type Check, flag, list, maybe, num, real, record, row, text } from "../shared/check";
+import { type Check, either, flag, list, maybe, num, one, real, record, row, text } from "../shared/check";
 import type { Real } from "../shared/payload";
+
+export type Part = ["box", Real, Real, Real, Real, string] | ["line", Real, Real, Real, Real, string] | ["text", Real, Real, string, string, string];
 
 /** A rule, and whether it had anything to look at. */
 export interface Looked {
@@ -18,7 +20,30 @@ export interface Place {
   label: string;
 }
 
-/** A finding. */
+/** An operand as it is listed. */
+export interface Given {
+  name: string;
+  shape: string;
+  note: string;
+  bad: boolean;
+}
+
+/** Boxes, lines and texts. */
+export interface Drawing {
+  width: Real;
+  height: Real;
+  parts: Part[];
+}
+
+/** What does not fit together, drawn. */
+export interface Shapes {
+  sentence: string;
+  op: string;
+  operands: Given[];
+  drawing: Drawing;
+}
+
+/** The same with its picture. */
 export interface Found {
   rule: string;
   severity: string;
@@ -36,6 +61,7 @@ export interface Found {
   cure: [number, string, string][];
   advice: string;
   tree: [number, string, string, string][];
+  shapes: Shapes | null;
 }
 
 /** The whole. */
@@ -65,6 +91,26 @@ export const checkPlace: Check<Place> = record<Place>({
   label: text,
 });
 
+export const checkGiven: Check<Given> = record<Given>({
+  name: text,
+  shape: text,
+  note: text,
+  bad: flag,
+});
+
+export const checkDrawing: Check<Drawing> = record<Drawing>({
+  width: real,
+  height: real,
+  parts: list(either(row(one("box"), real, real, real, real, text), row(one("line"), real, real, real, real, text), row(one("text"), real, real, text, text, text))),
+});
+
+export const checkShapes: Check<Shapes> = record<Shapes>({
+  sentence: text,
+  op: text,
+  operands: list(checkGiven),
+  drawing: checkDrawing,
+});
+
 export const checkFound: Check<Found> = record<Found>({
   rule: text,
   severity: text,
@@ -82,6 +128,7 @@ export const checkFound: Check<Found> = record<Found>({
   cure: list(row(num, text, text)),
   advice: text,
   tree: list(row(num, text, text, text)),
+  shapes: maybe(checkShapes),
 });
 
 export const check: Check<State> = record<State>({

@@ -24,7 +24,7 @@ export function part([kind, x, y, ...rest]: Part): SVGElement {
   return make("text", { x, y, "text-anchor": anchor, class: `vt-sh-text vt-sh-text-${role}` }, text);
 }
 
-export function draw(state: State): SVGElement {
+export function draw(state: Pick<State, "drawing" | "operands" | "op" | "sentence">): SVGElement {
   const { width, height, parts } = state.drawing;
   const said = state.operands.map((one) => `${one.name}: ${one.shape}${one.note ? ` ${one.note}` : ""}`);
   const label = `${said.join(`; ${state.op} `)}. ${state.sentence}`;

@@ -45,7 +45,8 @@ export function lineOf(cell: number | null, line: number | null): HTMLElement | 
 
 const part = (name: string, ...inside: (Node | string)[]): HTMLElement =>
   el("div.vt-dg-part", {}, el("h4", { text: name }), ...inside);
-const code = (text: string): HTMLElement => el("code", { text });
+// no <code>: the host gives that a ground of its own
+const code = (text: string): HTMLElement => el("span.vt-dg-code", { text });
 
 function lines(one: Found): HTMLElement {
   return el(
@@ -73,8 +74,8 @@ function tree(rows: [number, string, string, string][]): HTMLElement {
   return el("div.vt-dg-tree", { "aria-label": "modules" }, ...made);
 }
 
-/** One finding; `more` stands at the end of what is below its sentence. */
-export function finding(one: Found, nth: number, signal: AbortSignal, more: Node[] = []): Shown {
+/** One finding; `more` stands at the end of what is below its sentence, `picture` before the numbers that prove it. */
+export function finding(one: Found, nth: number, signal: AbortSignal, more: Node[] = [], picture: Node | null = null): Shown {
   const cures = one.cure.map(([number, sign, text]) =>
     el(
       "div.vt-dg-cure",
@@ -98,6 +99,7 @@ export function finding(one: Found, nth: number, signal: AbortSignal, more: Node
       "div.vt-dg-left",
       {},
       one.source.length ? lines(one) : null,
+      picture,
       one.proof.length
         ? part(
             "Proof",

@@ -72,6 +72,7 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
             layer=shapes.module,
             proof=[(one.name, one.text + (f", {one.note}" if one.note else "")) for one in shapes.operands],
             confirm=("the shapes on that line", " and ".join(one.text for one in shapes.operands)),
+            shapes=shapes,
             weight=20.0,
         )
     if line is None:

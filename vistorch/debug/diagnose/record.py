@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .finding import CERTAINTY, SIGNS, Finding
-from .schema import SCHEMA, Found, Place, State
+from .schema import SCHEMA, Place, Shapes, State
+from .schema import Finding as Wired
 
 AROUND = 2  # lines around a guilty one
 
@@ -94,11 +95,25 @@ class DiagnoseRecord:
             "count": self.count,
             "losses": list(self.losses),
             "rules": [{"name": name, "title": title, "looked": had} for name, title, had in self.rules],
-            "findings": [wire_of(one) for one in self.findings],
+            "findings": [{**wire_of(one), "shapes": drawn(one)} for one in self.findings],
         }
 
 
-def wire_of(finding: Finding) -> Found:
+def drawn(finding: Finding) -> Shapes | None:
+    """The boxes of operands that do not fit; None for other findings.
+
+    Args:
+        finding: which.
+    """
+    if finding.shapes is None:
+        return None
+    state = finding.shapes.wire()
+    return Shapes(
+        sentence=state["sentence"], op=state["op"], operands=state["operands"], drawing=state["drawing"]
+    )
+
+
+def wire_of(finding: Finding) -> Wired:
     """A finding as it travels.
 
     Args:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from ..shapes.layout import Drawing
+from ..shapes.record import Given
+
 SCHEMA = 1
 
 
@@ -19,7 +22,16 @@ class Place(TypedDict):
     label: str
 
 
-class Found(TypedDict):
+class Shapes(TypedDict):
+    """What does not fit together, drawn."""
+
+    sentence: str
+    op: str  # the sign between the operands
+    operands: list[Given]
+    drawing: Drawing
+
+
+class Finding(TypedDict):
     """A finding."""
 
     rule: str
@@ -38,6 +50,12 @@ class Found(TypedDict):
     cure: list[tuple[int, str, str]]
     advice: str
     tree: list[tuple[int, str, str, str]]  # depth, name, note, "guilty" or ""
+
+
+class Found(Finding):
+    """The same with its picture."""
+
+    shapes: Shapes | None
 
 
 class Looked(TypedDict):

@@ -28,7 +28,7 @@ def tree_of(finding: Finding, named: dict[str, Any]) -> list[tuple[int, str, str
         >>> tree_of(Finding("x", WRONG, EXACT, "", layer="net[0].weight"), {"net": net})
         [(0, 'net', 'Sequential', ''), (1, 'net[0]', 'Linear, 9', 'guilty'), (1, 'net[1]', 'ReLU', '')]
     """
-    layer = finding.layer
+    layer = finding.layer.partition(" ")[0]  # its class and size may follow
     name = next((n for n, v in named.items() if is_module(v) and _within(layer, n)), "")
     if not layer or not name:
         return []

@@ -137,7 +137,7 @@ def watch(
     title: str = "",
     name: str = NAME,
     live: str | bool | None = None,
-    findings: str | bool = True,
+    findings: str | bool = "on",
 ) -> Watched:
     """Watch the training in a `with` block: loss, accuracy by class, gradients and units, with controls.
 
@@ -191,6 +191,8 @@ def watch(
         raise Refusal(f"share is a part of the loop's time from 0 to 1, not {share!r}: type --share 0.05")
     if live is not None and not (isinstance(live, bool) or (isinstance(live, str) and live in SWITCH)):
         raise Refusal(f"live does not take {live!r}: type --live auto or --live off")
+    if not (isinstance(findings, bool) or (isinstance(findings, str) and findings in SWITCH)):
+        raise Refusal(f"findings does not take {findings!r}: type --findings on or --findings off")
     made = Watched(
         model,
         optimizer,

@@ -245,6 +245,14 @@ def must_be_tensor(func: str, argument: str, position: int, given: Any) -> TypeE
     return TypeError(f"{func}(): argument '{argument}' (position {position}) must be Tensor, not {kind}")
 
 
+def no_tensor(name: str, *given: Any) -> TypeError:
+    """An op of two operands that was given none that is a Tensor."""
+    kinds = ", ".join(map(type_name, given))
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({kinds}), but at least one must be a Tensor"
+    )
+
+
 def not_built(name: str, why: str) -> NotImplementedError:
     """What exists by name only, and what to do instead."""
     return NotImplementedError(f"{name} is not built: {why}")

@@ -12,7 +12,7 @@ from ..base.events import listeners
 from ..base.modes import mode
 from .graph import version
 from .tensor import Tensor
-from .views import aliased, overlaps
+from .views import aliased, overlaps, shares
 
 
 def resize(out: Tensor, like: Any) -> None:
@@ -47,6 +47,13 @@ def refuse_overlap(out: Tensor, operands: tuple) -> None:
     """Refuse an `out` that lies in part of an operand's memory; the very same elements are fine."""
     for t in operands:
         if isinstance(t, Tensor) and overlaps(out, t):
+            raise RuntimeError(errors.WRITE_OVERLAP)
+
+
+def refuse_shared(out: Tensor, operands: tuple) -> None:
+    """Refuse an `out` that shares memory with an operand, be it element for element."""
+    for t in operands:
+        if isinstance(t, Tensor) and shares(out, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
 
 

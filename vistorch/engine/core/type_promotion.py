@@ -314,6 +314,10 @@ def several(
     return finish(rule, place, d, given, out, consts, common if same else None)
 
 
+OF_NUMBERS = {"add", "sub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"}
+"""The ops that PyTorch computes of two plain numbers, too."""
+
+
 def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) -> Any:
     """A pointwise op with at least one operand that is no Tensor."""
     takes = how[3]
@@ -325,15 +329,19 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
             if x._data.dtype in FLOATS and n.__class__ is not complex and out is None:
                 return _scaled(rule, how, x, n)
     elif isinstance(y, Tensor):
+        if as_operator:  # `Tensor.__radd__(2, x)`
+            raise _no_method(rule, x)
         n = number(x)
         if n is not None and "input" in takes:
             rule = rule.variants[1]
             x = n
     elif as_operator:
-        return NotImplemented
+        raise _no_method(rule, x)
     elif len(takes) == 2:
         m, n = number(x), number(y)
         if m is not None and n is not None:
+            if rule.public not in OF_NUMBERS:
+                raise errors.no_tensor(rule.public, x, y)
             x, y = wrap(asarray(m, type_of(m))), n
     for t, argument, position in ((x, "input", 1), (y, "other", 2)):
         if not isinstance(t, Tensor) and (t.__class__ not in NUMBERS or argument not in takes):
@@ -344,6 +352,13 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
         _check_out(rule, out, (x, y))
     place = x._place if isinstance(x, Tensor) else y._place
     return _binary(rule, how, x, y, out, place)
+
+
+def _no_method(rule: Any, x: Any) -> TypeError:
+    kind = errors.type_name(x)
+    return TypeError(
+        f"descriptor '__{rule.public}__' for 'vistorch.Tensor' objects doesn't apply to a '{kind}' object"
+    )
 
 
 def _scaled(rule: Any, how: tuple, x: Tensor, n: Any) -> Tensor:

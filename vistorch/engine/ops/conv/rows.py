@@ -89,6 +89,16 @@ convolution_with_bias = in_any_order(
     ),
     makes=True,
 )
+
+
+def _cut(F, x, shape):
+    """Without the windows that only a wide output padding leaves space for."""
+    for d in range(2, len(shape)):
+        if x.shape[d] > shape[d]:
+            x = F.slice(x, d, 0, shape[d], 1)
+    return x
+
+
 input_grad = in_any_order(
     op(
         "conv_input_grad",
@@ -96,8 +106,8 @@ input_grad = in_any_order(
         inputs="input weight",
         name_in_graph="ConvolutionBackwardBackward0",
         formula={"input": r"\bar g = \bar z \star w", "weight": r"\bar w = g \star \bar z"},
-        input=lambda F, g, weight, stride, padding, dilation, groups: F.convolution(
-            g, weight, stride, padding, dilation, groups
+        input=lambda F, g, weight, input_shape, stride, padding, dilation, groups: _cut(
+            F, F.convolution(g, weight, stride, padding, dilation, groups), input_shape
         ),
         weight=lambda F, g, input, weight_shape, stride, padding, dilation, groups: F.conv_weight_grad(
             input, g, weight_shape[2:], stride, padding, dilation, groups
@@ -112,8 +122,8 @@ weight_grad = in_any_order(
         inputs="input other",
         name_in_graph="ConvolutionBackwardBackward0",
         formula={"input": r"\bar g = x \star \bar w", "other": r"\bar x = g \star^T \bar w"},
-        input=lambda F, g, other, stride, padding, dilation, groups: F.convolution(
-            other, g, stride, padding, dilation, groups
+        input=lambda F, g, other, input_shape, stride, padding, dilation, groups: _cut(
+            F, F.convolution(other, g, stride, padding, dilation, groups), input_shape
         ),
         other=lambda F, g, input, other_shape, stride, padding, dilation, groups: F.conv_input_grad(
             input, g, other_shape[2:], stride, padding, dilation, groups
@@ -132,8 +142,8 @@ op(
 )
 
 
-def _transposed_to_input(F, g, weight, stride, padding, dilation, groups):
-    return F.convolution(g, weight, stride, padding, dilation, groups)
+def _transposed_to_input(F, g, weight, input_shape, stride, padding, dilation, groups):
+    return _cut(F, F.convolution(g, weight, stride, padding, dilation, groups), input_shape)
 
 
 def _transposed_to_weight(F, g, input, weight_shape, stride, padding, dilation, groups):

@@ -213,6 +213,8 @@ def rsub(input, other, *, alpha=1):
         >>> vistorch.rsub(vistorch.tensor([1.0, 2.0]), 10)
         tensor([9., 8.])
     """
+    if not isinstance(input, Tensor) and type_promotion.number(input) is not None:
+        raise errors.no_tensor("rsub", input, other)
     if alpha is ONE:
         return rsub_(input, other)
     return _scaled(_FROM, "rsub", _no_bool_minus, input, other, alpha, None)

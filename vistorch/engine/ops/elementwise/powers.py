@@ -171,6 +171,8 @@ def _check_powers(x, y):
     for t, argument, position in ((x, "input", 1), (y, "exponent", 2)):
         if not isinstance(t, Tensor) and type_promotion.number(t) is None:
             raise errors.must_be_tensor("pow", argument, position, t)
+    if not (isinstance(x, Tensor) or isinstance(y, Tensor)):
+        raise errors.no_tensor("pow", x, y)
     if isinstance(x, Tensor) and isinstance(y, int) and not isinstance(y, bool) and y < 0:
         if x._data.dtype.kind in "iub":
             raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -229,6 +231,8 @@ def float_power(input, exponent, *, out=None):
     for t, argument, position in ((input, "input", 1), (exponent, "exponent", 2)):
         if not isinstance(t, Tensor) and type_promotion.number(t) is None:
             raise errors.must_be_tensor("float_power", argument, position, t)
+    if not (isinstance(input, Tensor) or isinstance(exponent, Tensor)):
+        raise errors.no_tensor("float_power", input, exponent)
     complexes = any(
         t._data.dtype.kind == "c" if isinstance(t, Tensor) else isinstance(t, complex)
         for t in (input, exponent)

@@ -96,16 +96,14 @@ def check_out(func: str, out: Any, input: Tensor, operands: tuple = (), said: st
     out_argument.check_out(func, out, (input, *operands))
     out_argument.refuse_overlap(out, (input,))
     disjoint(out, operands)
+    if views.aliased(out._data):
+        raise RuntimeError(errors.WRITE_ALIASED)
     if isinstance(input, Tensor) and out._data.dtype != input._data.dtype:
         said = said or f"Expected out tensor to have dtype {cpp_name(input)}, but got {cpp_name(out)} instead"
         raise RuntimeError(said)
 
 
-def disjoint(written: Tensor, read: tuple) -> None:
-    """Refuse to write memory by an index while it is read, be it element for element."""
-    for t in read:
-        if isinstance(t, Tensor) and views.shares(written, t):
-            raise RuntimeError(errors.WRITE_OVERLAP)
+disjoint = out_argument.refuse_shared
 
 
 def in_place(fn: Callable) -> Callable:

@@ -101,6 +101,10 @@ def tensordot(a, b, dims: Any = 2, out=None):
     return _contract(a, b, left, right)
 
 
+def _added(x: Any, dim: int) -> Tensor:
+    return x.sum(dim, keepdim=True, dtype=x.dtype)
+
+
 def _contract(a: Any, b: Any, left: Any, right: Any) -> Tensor:
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")
@@ -115,7 +119,7 @@ def _contract(a: Any, b: Any, left: Any, right: Any) -> Tensor:
                 f"{y[j]} in dim {given_j}"
             )
         if x[i] != y[j]:  # one of them is 1: it meets the sum of the other
-            a, b = (a.sum(i, keepdim=True), b) if x[i] != 1 else (a, b.sum(j, keepdim=True))
+            a, b = (_added(a, i), b) if x[i] != 1 else (a, _added(b, j))
             x, y = a._data.shape, b._data.shape
     free_p = [i for i in range(len(x)) if i not in p]
     free_q = [j for j in range(len(y)) if j not in q]

@@ -20,7 +20,7 @@ from ...core.op_factory import op
 from ...core.tensor import Tensor
 from . import checks
 from .out_types import Style, castable, into
-from .rows import col, conj, diag, from_diag, is_complex, mH, refuse_phase, row
+from .rows import by_columns, col, conj, diag, from_diag, is_complex, mH, refuse_phase, row
 
 
 # ---- eigenvalues of Hermitian matrices --------------------------------------------------------------------------
@@ -54,7 +54,7 @@ def _eigh_failed(*_):
 
 eigh_row = op(
     "linalg_eigh",
-    checks.guarded(lambda xp, A, UPLO: tuple(xp.linalg.eigh(A, UPLO)), _eigh_failed),
+    by_columns(checks.guarded(lambda xp, A, UPLO: tuple(xp.linalg.eigh(A, UPLO)), _eigh_failed), 1),
     inputs="A",
     outs=2,
     holomorphic=False,
@@ -160,7 +160,7 @@ def _eig_failed(*_):
 
 eig_row = op(
     "linalg_eig",
-    checks.guarded(_eig, _eig_failed),
+    by_columns(checks.guarded(_eig, _eig_failed), 1),
     inputs="A",
     outs=2,
     holomorphic=False,

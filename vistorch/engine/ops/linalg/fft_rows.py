@@ -14,6 +14,20 @@ from ...core.op_factory import op
 COMPLEX = {np.dtype("f4"): np.dtype("c8"), np.dtype("f8"): np.dtype("c16")}
 
 
+def _laid(xp, out, input, dims, last_stays):
+    """A result as PyTorch's transforms leave it in memory: what was transformed lies innermost."""
+    if out.ndim < 2:
+        return out
+    steps = input.strides
+    outer = sorted([d for d in range(out.ndim) if d not in dims], key=lambda d: -steps[d])
+    inner = sorted(dims[:-1] if last_stays else dims, key=lambda d: -steps[d])
+    order = (*outer, *inner, dims[-1]) if last_stays else (*outer, *inner)
+    if order == tuple(range(out.ndim)):
+        return xp.ascontiguousarray(out)
+    back = sorted(range(out.ndim), key=order.__getitem__)
+    return xp.ascontiguousarray(out.transpose(order)).transpose(back)
+
+
 def _c2c(xp, input, dims, scale, forward):
     """Without dims there is nothing to transform."""
     if not dims:
@@ -23,7 +37,7 @@ def _c2c(xp, input, dims, scale, forward):
         out = (xp.fft.fft if forward else xp.fft.ifft)(input, None, dims[0], norm)
     else:
         out = (xp.fft.fftn if forward else xp.fft.ifftn)(input, axes=dims, norm=norm)
-    return out if scale == 1 else out * input.dtype.type(scale)
+    return _laid(xp, out if scale == 1 else out * input.dtype.type(scale), input, dims, False)
 
 
 def _r2c(xp, input, dims, scale, onesided):
@@ -31,7 +45,7 @@ def _r2c(xp, input, dims, scale, onesided):
         out = (xp.fft.rfft if onesided else xp.fft.fft)(input, None, dims[0])
     else:
         out = (xp.fft.rfftn if onesided else xp.fft.fftn)(input, axes=dims)
-    return out if scale == 1 else out * out.dtype.type(scale)
+    return _laid(xp, out if scale == 1 else out * out.dtype.type(scale), input, dims, True)
 
 
 def _c2r(xp, input, dims, scale, last):
@@ -40,7 +54,7 @@ def _c2r(xp, input, dims, scale, last):
     else:
         s = [input.shape[d] for d in dims[:-1]] + [last]
         out = xp.fft.irfftn(input, s=s, axes=dims, norm="forward")
-    return out if scale == 1 else out * out.dtype.type(scale)
+    return _laid(xp, out if scale == 1 else out * out.dtype.type(scale), input, dims, True)
 
 
 def _half_weights(xp, input, dim, last):

@@ -18,6 +18,7 @@ from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from . import checks
 from .out_types import Style, into
+from .rows import by_columns
 
 
 def _raw(xp, input):
@@ -29,7 +30,7 @@ def _none(F: Any, g: Any) -> Any:
     raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
 
 
-_geqrf = op("geqrf", _raw, inputs="input", outs=2, formula=r"\text{none}", input=_none)
+_geqrf = op("geqrf", by_columns(_raw, 0), inputs="input", outs=2, formula=r"\text{none}", input=_none)
 
 
 @public("geqrf")

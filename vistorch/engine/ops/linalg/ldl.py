@@ -17,6 +17,7 @@ from ...core.tensor import Tensor
 from ...kernels import ldl as kernels
 from . import checks
 from .lu import _given
+from .rows import columns
 
 
 def _refused(name: str) -> Any:
@@ -28,9 +29,7 @@ def _refused(name: str) -> Any:
 
 def _factors(xp, A, hermitian):
     LD, pivots, info = kernels.factor(checks.host(A), hermitian)
-    # columns lie together, as in LAPACK
-    LD = xp.asarray(np.ascontiguousarray(LD.swapaxes(-1, -2))).swapaxes(-1, -2)
-    return LD, xp.asarray(pivots), xp.asarray(info)
+    return columns(xp, xp.asarray(LD)), xp.asarray(pivots), xp.asarray(info)
 
 
 ldl_factor_row = op(
@@ -47,7 +46,7 @@ def _solution(xp, LD, pivots, B, hermitian):
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     b = np.broadcast_to(checks.host(B), (*batch, *B.shape[-2:]))
     found = kernels.solve(checks.host(LD), checks.host(pivots), b, hermitian)
-    return xp.asarray(np.ascontiguousarray(found.swapaxes(-1, -2))).swapaxes(-1, -2)
+    return columns(xp, xp.asarray(found))
 
 
 def _to_b(F: Any, g: Any, LD: Any, pivots: Any, hermitian: bool) -> Any:

@@ -21,7 +21,7 @@ from ...core.tensor import Tensor, wrap
 from ...kernels import lu as kernels
 from . import checks
 from .deprecated import warn_once
-from .rows import cols, mH, mT, pad_cols
+from .rows import by_columns, cols, mH, mT, pad_cols
 
 I4 = np.dtype("i4")
 
@@ -116,7 +116,7 @@ def _factor_gradient(F: Any, g: Any, LU: Any, pivots: Any) -> Any:
 op("lu_permutation", kernels.permutation, inputs="pivots", widen=False)
 lu_factor_row = op(
     "linalg_lu_factor_ex",
-    lambda xp, A: kernels.factor(xp, A),
+    by_columns(lambda xp, A: kernels.factor(xp, A), 0),
     inputs="A",
     holomorphic=False,
     formula=r"\bar A = P L^{-H}(\mathrm{tril}(L^H \bar L) + \mathrm{triu}(\bar U U^H)) U^{-H}",

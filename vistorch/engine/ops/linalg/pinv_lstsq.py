@@ -23,7 +23,7 @@ from . import checks
 from .norms import matrix_norm, norm_of_nothing
 from .out_types import castable, into
 from .qr_svd import svdvals
-from .rows import mH
+from .rows import columns, mH
 from .solve import inv
 
 NOT_FINITE = (
@@ -256,11 +256,20 @@ def cond(input, p: Any = None, *, out: Any = None) -> Any:
 # ---- least squares ----------------------------------------------------------------------------------------------
 def _lstsq(xp, A, B, rcond, keep_residuals):
     P = _pinv(xp, A, None, rcond, False)
-    X = P @ B
+    X = _in_place_of(xp, P @ B, max(A.shape[-2:]))
     if not keep_residuals:
         return X, xp.empty(0, _real(A.dtype))
     r = A @ X - B
     return X, (r * r.conj()).real.sum(-2, dtype=_real(A.dtype))
+
+
+def _in_place_of(xp, X, rows):
+    """The solution where LAPACK leaves it: in the first rows of a column-major matrix of so many rows."""
+    if X.shape[-2] == rows:
+        return columns(xp, X)
+    whole = xp.zeros((*X.shape[:-2], X.shape[-1], rows), X.dtype).swapaxes(-1, -2)
+    whole[..., : X.shape[-2], :] = X
+    return whole[..., : X.shape[-2], :]
 
 
 def _real(dt: Any) -> Any:

@@ -18,7 +18,19 @@ from ...core.op_factory import op
 from ...core.tensor import Tensor
 from . import checks
 from .out_types import Style, into
-from .rows import col, cols, diag, from_diag, half_upper, is_complex, mH, pad_cols, refuse_phase, row
+from .rows import (
+    by_columns,
+    col,
+    cols,
+    diag,
+    from_diag,
+    half_upper,
+    is_complex,
+    mH,
+    pad_cols,
+    refuse_phase,
+    row,
+)
 
 
 # ---- QR ---------------------------------------------------------------------------------------------------------
@@ -67,7 +79,7 @@ def _qr_gradient(F: Any, g: list, how: str, Q: Any, R: Any) -> Any:
 
 qr_row = op(
     "linalg_qr",
-    _qr,
+    by_columns(_qr),
     inputs="A",
     outs=2,
     holomorphic=False,
@@ -162,7 +174,7 @@ def _svd_gradient(F: Any, g: list, U: Any, S: Any, Vh: Any, full: bool) -> Any:
 
 svd_row = op(
     "linalg_svd",
-    checks.guarded(lambda xp, A, full: tuple(xp.linalg.svd(A, full)), _not_converged),
+    by_columns(checks.guarded(lambda xp, A, full: tuple(xp.linalg.svd(A, full)), _not_converged), 0, 2),
     inputs="A",
     outs=3,
     holomorphic=False,

@@ -6,11 +6,32 @@ being another such row, so derivatives of any order exist.
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from ...core.op_factory import op
+
+
+def by_columns(kernel: Any, *which: int) -> Any:
+    """A kernel whose results (all, or those with these numbers) lie column by column, as LAPACK leaves them."""
+
+    @wraps(kernel)
+    def run(xp: Any, *args: Any) -> Any:
+        out = kernel(xp, *args)
+        if out.__class__ is not tuple:
+            return columns(xp, out)
+        return tuple([columns(xp, a) if not which or i in which else a for i, a in enumerate(out)])
+
+    return run
+
+
+def columns(xp: Any, a: Any) -> Any:
+    """A matrix that lies in memory column by column."""
+    if a.ndim < 2:
+        return a
+    return xp.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
 def is_complex(x: Any) -> bool:

@@ -21,7 +21,7 @@ from ...kernels import lu as kernels
 from . import checks
 from .deprecated import warn_once
 from .lu import I4, _unpacked, _upper
-from .rows import mH, mT
+from .rows import by_columns, columns, mH, mT
 from .triangular import _matrix
 from .triangular import _solve as _triangle
 
@@ -37,9 +37,9 @@ def _lu_solve(xp, LU, pivots, B, left, adjoint):
     P = kernels.permutation(xp, pivots, LU.shape[-1], LU.dtype)
     if adjoint:
         y = _triangle(xp, _h(LU), B, False, True, False)
-        return P @ _triangle(xp, _h(LU), y, True, True, True)
+        return columns(xp, P @ _triangle(xp, _h(LU), y, True, True, True))
     y = _triangle(xp, LU, P.swapaxes(-1, -2) @ B, False, True, True)
-    return _triangle(xp, LU, y, True, True, False)
+    return columns(xp, _triangle(xp, LU, y, True, True, False))
 
 
 def _lu_solve_factor(F: Any, g: Any, LU: Any, pivots: Any, X: Any, left: bool, adjoint: bool) -> Any:
@@ -188,7 +188,7 @@ def _by_cholesky(xp, input, input2, upper):
 
 cholesky_solve_row = op(
     "cholesky_solve",
-    _by_cholesky,
+    by_columns(_by_cholesky),
     inputs="input input2",
     holomorphic=False,
     formula={"input": r"\bar B = A^{-1} \bar X", "input2": r"\bar L = -(G X^H + X G^H) L,\ G = A^{-1}\bar X"},
@@ -286,7 +286,7 @@ def _inverse_gradient(F: Any, g: Any, L: Any, inverse: Any, upper: bool) -> Any:
 
 cholesky_inverse_row = op(
     "cholesky_inverse",
-    checks.guarded(_inverse, _no_inverse),
+    by_columns(checks.guarded(_inverse, _no_inverse)),
     holomorphic=False,
     formula=r"\bar L = -A^{-1}(\bar B + \bar B^H)A^{-1} L",
     input=lambda F, g, input, upper, out: _inverse_gradient(F, g, input, out, upper),
@@ -333,7 +333,7 @@ def _old_gradient(F: Any, g: list, A: Any, X: Any, upper: bool, transpose: bool,
 
 triangular_row = op(
     "triangular_solve",
-    _old_triangular,
+    by_columns(_old_triangular),
     inputs="b A",
     outs=2,
     formula={"b": r"\bar B = A^{-T} \bar X", "A": r"\bar A = -\mathrm{tri}(\bar B X^T)"},

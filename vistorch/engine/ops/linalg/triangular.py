@@ -13,7 +13,7 @@ from ...core.registry import METHODS
 from ...core.tensor import Tensor
 from . import checks
 from .out_types import Style, into
-from .rows import mT
+from .rows import columns, mT
 
 
 def _read(xp, A, upper, unit):
@@ -28,8 +28,8 @@ def _solve(xp, A, B, upper, left, unitriangular):
     a = _read(xp, A, upper, unitriangular)
     try:
         if left:
-            return xp.linalg.solve(a, B)
-        return xp.linalg.solve(a.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2)
+            return columns(xp, xp.linalg.solve(a, B))
+        return columns(xp, xp.linalg.solve(a.swapaxes(-1, -2), B.swapaxes(-1, -2))).swapaxes(-1, -2)
     except checks.np.linalg.LinAlgError:
         return _substituted(xp, a, B, upper, left)
 
@@ -45,7 +45,7 @@ def _substituted(xp, a, B, upper, left):
         for j in range(i + 1, n) if upper else range(i):
             x[..., i, :] -= a[..., i, j, None] * x[..., j, :]
         x[..., i, :] /= a[..., i, i, None]
-    return x
+    return columns(xp, x)
 
 
 def _matrix(F: Any, g: Any, A: Any, upper: bool, left: bool, unit: bool, out: Any) -> Any:

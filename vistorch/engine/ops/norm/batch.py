@@ -13,7 +13,7 @@ from ...base.dims import flag
 from ...base.events import listeners
 from ...core.op_factory import op
 from ...core.private_order import Private, through
-from ...core.registry import public
+from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, wrap
 from ..shape.reshape import viewed
 from . import checks, passes
@@ -226,6 +226,8 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     )
     flag(cudnn_enabled, "batch_norm", "cudnn_enabled", 9)
     checks.channels(input, weight, bias, running_mean, running_var, training)
+    if input._data.ndim < 2:  # no elements, which have no statistics
+        return METHODS["clone"](input)
     return _run(input, weight, bias, (running_mean, running_var), training, momentum, eps)[0]
 
 

@@ -106,7 +106,7 @@ def channels(input: Tensor, weight: Any, bias: Any, mean: Any, var: Any, trainin
                 f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This "
                 "input cannot have requires_grad True."
             )
-    if d.ndim < 2:
+    if d.ndim < 2 and d.size:
         raise no_channels(d.ndim)
     floating("batch_norm", input)
     same_types(input, (weight, bias, mean, var))

@@ -30,12 +30,20 @@ def _present(results: tuple) -> tuple:
     return tuple([r for r in results if r is not None])
 
 
+def _slices(xp, results, dim):
+    """What was found along a dim lies slice by slice in memory."""
+    if dim is None or results[0].ndim < 2:
+        return results
+    found = xp.ascontiguousarray(xp.moveaxis(results[0], dim, 0))
+    return (xp.moveaxis(found, 0, dim), *results[1:])
+
+
 def _unique(xp, input, inverse, counts, dim):
-    return _present(counting.unique(xp, input, True, inverse, counts, dim))
+    return _slices(xp, _present(counting.unique(xp, input, True, inverse, counts, dim)), dim)
 
 
 def _runs(xp, input, inverse, counts, dim):
-    return _present(counting.unique_consecutive(xp, input, inverse, counts, dim))
+    return _slices(xp, _present(counting.unique_consecutive(xp, input, inverse, counts, dim)), dim)
 
 
 unique_all = op(

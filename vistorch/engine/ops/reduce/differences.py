@@ -74,6 +74,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
     if out is not None:
         if n:
             out_argument.check_out("sub", out, (input,))
+            out_argument.refuse_overlap(out, (input,))
         elif mode.on:
             views.before_write(out, out.requires_grad)
         if n == 0 and out._data.dtype != a.dtype:
@@ -86,7 +87,7 @@ def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
             _fits(a.shape, other._data.shape, axis, name)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    parts = [p for p in (prepend, input, append) if p is not None]
+    parts = [p for p in (prepend, input, append) if p is not None] if n else [input]
     x = FUNCTIONS["cat"](parts, axis) if len(parts) > 1 else input
     if n == 0:
         x = _copied(x)

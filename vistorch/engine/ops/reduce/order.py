@@ -231,6 +231,8 @@ def _delivered(name: str, kind: Any, input: Any, out: Any, refuse: Any, prim: An
     if out is not None:
         out_argument.check_outs(name, out, (input,))
         refuse(out[0]._data.dtype, out[1]._data.dtype, input._data.dtype)
+        if name == "kthvalue":
+            out_argument.refuse_shared(out[0], (input,))
         if name in ("kthvalue", "mode") and input._data.ndim:
             return return_types.make(kind, _squeezed(name, input, out, prim, constants))
     return named(name, kind, input, out, prim, *constants)

@@ -228,6 +228,7 @@ def _scan(name: str, prim: Any, input: Any, dim: Any, dtype: Any, out: Any, name
     tensor(name, input)
     if out is not None:
         out_argument.check_out(name, out, (input,))
+        out_argument.refuse_overlap(out, (input,))
     x = typed(name, input, dtype, out)
     if out is not None and out._data.dtype.kind == "b" and input._data.ndim:
         raise missing(f"{name}_out_cpu", out._data.dtype)

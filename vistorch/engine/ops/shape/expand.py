@@ -225,6 +225,8 @@ def sum_to_size(self: Tensor, *size: Any, **named: Any) -> Tensor:
         raise RuntimeError(
             f"size {{{errors.sizes(wanted)}}} is not expandable to size {{{errors.sizes(shape)}}}."
         )
+    if not wanted:
+        return METHODS["sum"](self)  # of integers and bools, in int64
     axes = [*range(lead), *(lead + i for i, n in enumerate(wanted) if n == 1 and shape[lead + i] != 1)]
     if not axes:
         return self if wanted == shape else METHODS["view"](self, wanted)

@@ -178,6 +178,7 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
                 )
     if out is not None:
         out_argument.check_out("cat", out, tuple(tensors))
+        out_argument.refuse_shared(out, tuple(tensors))
         check_out_dtype(tensors, out)
     same = alike(tensors)
     if len(real) != len(tensors) and len(shape) > 1:
@@ -221,6 +222,7 @@ def stack(tensors: Any, dim: int = 0, *, out: Any = None) -> Tensor:
             )
     if out is not None:
         out_argument.check_out("stack", out, tuple(tensors))
+        out_argument.refuse_shared(out, tuple(tensors))
         check_out_dtype(tensors, out)
     same = alike(tensors)
     return finish(stack_row(same, dim, numbers), out)

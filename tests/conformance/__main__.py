@@ -1,0 +1,83 @@
+"""Run PyTorch's operator database over vistorch and print the table.
+
+`python -m tests.conformance [--op NAME] [--column COLUMN] [--samples N] [--workers 2] [--lines N]`
+"""
+
+import argparse
+import collections
+import multiprocessing
+import re
+import sys
+import time
+import warnings
+
+from tests.conformance.columns import COLUMNS, SAMPLES, check
+from tests.conformance.database import entries
+
+
+def one(work: tuple[str, str, int]) -> tuple[str, str, int, list[str]]:
+    """One entry and column."""
+    name, column, samples = work
+    warnings.simplefilter("ignore")
+    try:
+        tries, wrong = check(entries()[name], column, samples)
+    except Exception as fault:  # what PyTorch's own samples raise is a line of the report
+        tries, wrong = 1, [f"the check itself: {type(fault).__name__}: {str(fault)[:200]}"]
+    return name, column, tries, wrong
+
+
+def kind(message: str) -> str:
+    """The class of a failure: its message without the call and without numbers."""
+    text = message.rsplit("): ", 1)[-1]
+    return re.sub(r"-?\d+(\.\d+)?(e[-+]\d+)?j?", "#", text)[:90]
+
+
+def main(words: list[str] | None = None) -> int:
+    """The command line; exit status 1 where an entry failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
+    parser.add_argument("--op", action="append", help="entries of this name; all by default")
+    parser.add_argument("--column", action="append", choices=COLUMNS)
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="of one entry in one type")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--lines", type=int, default=3, help="of each entry that failed")
+    options = parser.parse_args(words)
+    begun = time.perf_counter()
+    names = [n for n in entries() if not options.op or n in options.op or n.split(":")[0] in options.op]
+    if not names:
+        parser.error(f"no entry is called {', '.join(options.op)}")
+    columns: list[str] = options.column or list(COLUMNS)
+    work = [(name, column, options.samples) for name in names for column in columns]
+    if options.workers > 1 and len(work) > 1:
+        with multiprocessing.get_context("fork").Pool(options.workers) as pool:
+            found = list(pool.imap_unordered(one, work, chunksize=4))
+    else:
+        found = [one(item) for item in work]
+    found.sort(key=lambda row: (COLUMNS.index(row[1]), row[0]))
+    report(found, columns, options.lines)
+    print(f"{len(names)} entries, {sum(r[2] for r in found):,} calls, {time.perf_counter() - begun:.0f} s")
+    return int(any(wrong for *_, wrong in found))
+
+
+def report(found: list, columns: list[str], lines: int) -> None:
+    """The failing entries by column, the classes of failure, and the table."""
+    for column in columns:
+        kinds: collections.Counter = collections.Counter()
+        for name, where, tries, wrong in found:
+            if where == column and wrong:
+                print(f"{column:12} {name}: {len(wrong)} of {tries}")
+                for message in wrong[:lines]:
+                    print(f"             {message[:300]}")
+                kinds.update({kind(message) for message in wrong})
+        for what, count in kinds.most_common(15):
+            print(f"  {column} class: {count:4} {what}")
+    print("| column | entries | right | % | calls | wrong |\n| :-- | --: | --: | --: | --: | --: |")
+    for column in columns:
+        asked = [row for row in found if row[1] == column and row[2]]
+        right = sum(not row[3] for row in asked)
+        calls, wrong = sum(row[2] for row in asked), sum(len(row[3]) for row in asked)
+        share = 100 * right / max(len(asked), 1)
+        print(f"| {column} | {len(asked)} | {right} | {share:.1f} | {calls:,} | {wrong:,} |")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -31,7 +31,8 @@ MISSING = [
     (
         "torch",
         SCRIPT,
-        "BufferDict ModuleDict ParameterDict OperatorInfo Script* StaticModule TracingState Use",
+        "BufferDict ModuleDict ParameterDict OperatorInfo Script[!M]* ScriptM[!o]* ScriptModule?* StaticModule "
+        "TracingState Use",
     ),
     ("torch", SCRIPT, "DeserializationStorageContext SerializationStorageContext DeepCopyMemoTable Capsule"),
     (
@@ -101,7 +102,7 @@ MISSING = [
     ),
     ("autograd.profiler", TRACER, "EnforceUnique KinetoStepTracker MemRecordsAcc"),
     ("autograd.profiler", TRACER, "load_nvprof parse_nvprof_trace"),
-    ("profiler", TRACER, "DeviceType ExecutionTraceObserver kineto_available"),
+    ("profiler", TRACER, "DeviceType ExecutionTraceObserver"),
     ("func", "transforms of traced functions", "debug_unwrap functionalize linearize rearrange"),
     ("func", "for models in one batch, which vmap does not need here", "replace_all_batch_norm_modules_"),
     ("linalg", STATEMENTS, "common_notes"),

@@ -11,7 +11,7 @@ from vistorch.widgets._frame import bundles, live
 from vistorch.widgets._frame.kept import Kept
 from vistorch.widgets._frame.wire import unpack
 from vistorch.widgets.steps import command as stepping
-from vistorch.widgets.steps import step_in
+from vistorch.widgets.steps import waiting
 from vistorch.widgets.watch import command as watching
 from vistorch.widgets.watch.live import WatchView
 
@@ -198,7 +198,7 @@ def test_a_stepper_that_cannot_be_shown_lets_the_loop_go_on(front, monkeypatch):
 
 
 def test_waiting_is_no_overhead(front, monkeypatch):
-    monkeypatch.setattr(step_in, "WAIT", 0.01)
+    monkeypatch.setattr(waiting, "WAIT", 0.01)
     net, opt, loop = small_training()
     with vt.watch(net, opt, snapshot_every=0) as run:
         loop(1)

@@ -132,7 +132,7 @@ COMMANDS = (
         examples=(
             ("break nan", "before the first NaN is used, a stepper opens there"),
             ("break grad.norm > 1e3 @ layer2.*", "or where a gradient grows large in a module"),
-            ("break Relu* --wait", "the training waits there while you step, and then goes on"),
+            ("break Relu* --wait", "the training waits there while you step"),
             ("break", "what breakpoints there are"),
             ("break --remove 1", "one less"),
         ),

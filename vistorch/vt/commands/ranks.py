@@ -31,10 +31,16 @@ def ranks(what: Any = None, *, only: str = "") -> Note:
         >>> vt.ranks()
         there are no ranks: type `%vt ranks 2` to start two
     """
+    if not isinstance(only, str):
+        raise Refusal(f"only takes numbers of ranks as text, such as '0,2', not {type(only).__name__}")
     if only:
         raise Refusal(f"--only is for a cell: type `%%vt ranks --only {only}` on its first line")
     if what is None:
         return Note(RANKS.said())
+    if isinstance(what, bool) or not isinstance(what, (int, str)):
+        raise Refusal(
+            f"`ranks` takes a number from 1 to {MOST}, or stop, not {type(what).__name__}: type `%vt ranks 2`"
+        )
     if what == "stop":
         if not RANKS.open:
             RANKS.stop()
@@ -44,9 +50,9 @@ def ranks(what: Any = None, *, only: str = "") -> Note:
         return Note(f"{count} rank{'s' * (count > 1)} ended")
     try:
         count = int(what)
-    except (TypeError, ValueError):
+    except ValueError:
         count = 0
-    if isinstance(what, (bool, float)) or not 1 <= count <= MOST:
+    if not 1 <= count <= MOST:
         raise Refusal(f"`ranks` takes a number from 1 to {MOST}, or stop, not {what!r}: type `%vt ranks 2`")
     if RANKS.open:
         if RANKS.pool.count == count:

@@ -61,7 +61,8 @@ try{return(await import(url)).default}finally{URL.revokeObjectURL(url)}})());
 `;
 
 function packed(name, contents) {
-  const bytes = deflateRawSync(contents, { level: 9 });
+  const tries = [6, 7, 8, 9].map((memLevel) => deflateRawSync(contents, { level: 9, memLevel })); // which is smallest varies
+  const bytes = tries.reduce((a, b) => (b.length < a.length ? b : a));
   const mark = createHash("sha256").update(contents).digest("hex").slice(0, 12);
   return Buffer.from(unpacking(`${name} ${mark}`, lettered(bytes), bytes.length));
 }

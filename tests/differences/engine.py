@@ -234,8 +234,8 @@ def more_is_differentiable():
 @claims("Operands are read before anything is written.")
 @claims(
     "Where PyTorch refuses overlapping memory, so do we, except in `x[x] = ...`, in `index_fill_` by its own "
-    "memory, and in `out=` of `cumsum`, `cat`, `stack`, `sort` and `max` in part of the input's memory: there "
-    "the result is that of the values before the call."
+    "memory, and in `out=` of `sort` and `max` in part of the input's memory: there the result is that of the "
+    "values before the call."
 )
 def operands_first():
     def assigned(L):
@@ -258,9 +258,6 @@ def operands_first():
     places = {
         assigned: [5, 5],
         filled: [7, 7, 7],
-        written(lambda L, x: L.cumsum(x[:5], 0, out=x[1:])): [0, 0, 1, 3, 6, 10],
-        written(lambda L, x: L.cat([x[:3], x[:2]], out=x[1:])): [0, 0, 1, 2, 0, 1],
-        written(lambda L, x: L.stack([x[:1], x[2:3]], out=x[1:3].view(2, 1))): [0, 0, 2, 3, 4, 5],
         written(lambda L, x: L.sort(x[:5], out=(x[1:], L.zeros(5, dtype=L.int64)))): [0, 0, 1, 2, 3, 4],
         written(lambda L, x: L.max(x.view(2, 3), 0, out=(x[:3], L.zeros(3, dtype=L.int64)))): [
             3,

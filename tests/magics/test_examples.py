@@ -40,15 +40,17 @@ LOSS = "loss = nn.functional.cross_entropy(model(images), labels)"
 BEFORE = {
     "compare": [f"%%vt record before --save before.vtr\n{TRAINING}", f"%%vt record after\n{TRAINING}"],
     "device": ["vistorch.cuda.simulate(1)"],
+    "watch": ["%vt ranks 1"],
     "export": ["%vt show model", "%vt show model.fc1.weight", "import os; os.mkdir('my figures')"],
 }
 FAILS = {"graph --last": "model(vistorch.ones(1, 1, 9, 9))"}
 
 
 @pytest.fixture(autouse=True)
-def no_breakpoints_are_left():
+def no_breakpoint_or_rank_is_left():
     yield
     vt.break_(clear=True)
+    vt.ranks("stop")
 
 
 @pytest.mark.parametrize("command", vt.COMMANDS.values(), ids=lambda command: command.name)

@@ -329,7 +329,7 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
             if x._data.dtype in FLOATS and n.__class__ is not complex and out is None:
                 return _scaled(rule, how, x, n)
     elif isinstance(y, Tensor):
-        if as_operator:  # `Tensor.__radd__(2, x)`
+        if as_operator and rule.public not in _TURNED:  # `Tensor.__radd__(2, x)`
             raise _no_method(rule, x)
         n = number(x)
         if n is not None and "input" in takes:
@@ -352,6 +352,10 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
         _check_out(rule, out, (x, y))
     place = x._place if isinstance(x, Tensor) else y._place
     return _binary(rule, how, x, y, out, place)
+
+
+# Operators whose reflected form hands a foreign operand on: `Tensor.__rpow__(x, foreign)` is `foreign ** x`.
+_TURNED = frozenset(("pow", "floor_divide", "remainder", "bitwise_left_shift", "bitwise_right_shift"))
 
 
 def _no_method(rule: Any, x: Any) -> TypeError:

@@ -31,6 +31,7 @@ class _OneDNN:
 
     arithmetic: Any = None
     convolution: Any = None
+    copies: Any = None
     normalization: Any = None
     pointwise: Any = None
     pooling: Any = None

@@ -130,9 +130,9 @@ class Notebook:
         self.page, self.server, self.name = page, server, name
         if in_place and is_open(page, server):
             page.evaluate(OPEN, [name, self._url(), server.app == "notebook"])
-            self._ready()
-        else:
-            self.open()
+            if self._is_ready():
+                return
+        self.open()  # also where the application lost the message that its kernel has started
 
     def _url(self):
         path = f"lab/tree/{self.name}?reset" if self.server.app == "lab" else f"notebooks/{self.name}"
@@ -143,9 +143,12 @@ class Notebook:
         self.page.goto(self._url(), wait_until="domcontentloaded")
         self._ready()
 
-    def _ready(self):
+    def _is_ready(self):
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
-        assert self.page.evaluate(WAIT_FOR_KERNEL), "the kernel was never idle"
+        return self.page.evaluate(WAIT_FOR_KERNEL)
+
+    def _ready(self):
+        assert self._is_ready(), "the kernel was never idle"
 
     def theme(self, name):
         """Switch the application to its "light" or "dark" theme."""

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -210,4 +211,9 @@ def test_a_small_picture_in_a_list_has_all_columns(notebook):
         const columns = [...Array(c.width).keys()].map(at);
         return columns.filter(one => one !== columns[0]).length / c.width;
     })"""
+    # A canvas stands in the page before it is drawn on.
+    drawn = "all => all.every(c => c.getContext('2d').getImageData(0, 0, 1, 1).data[3] > 0)"
+    end = time.monotonic() + 10
+    while not canvases.evaluate_all(drawn) and time.monotonic() < end:
+        time.sleep(0.05)
     assert canvases.evaluate_all(shares) == pytest.approx([1 / 8, 1 / 8], abs=0.02)

@@ -216,6 +216,19 @@ def test_what_is_meant_is_not_found_again():
     assert [e.what for e in run.log.entries] == ["finding", "finding is meant"]
 
 
+def test_a_finding_can_be_meant_when_the_run_is_over():
+    run, net, opt = started()
+    run.budget.jobs["findings"].every, run.budget.jobs["findings"].share = 1, float("inf")
+    with pytest.raises(ValueError, match="Nothing is found"):
+        run.command({"do": "meant", "number": 0})
+    trained(run, net, opt, lambda i, s, y: F.cross_entropy(s, y), 60, clear=lambda i: False)
+    run.close()
+    assert not run.progress.open and len(run.state()["findings"]["items"]) == 1
+    run.command({"do": "meant", "number": 0})
+    assert run.state()["findings"]["items"] == []
+    assert run.log.entries[-1].what == "finding is meant"
+
+
 def test_a_healthy_run_has_no_finding_and_says_which_rules_looked():
     run, net, opt = started()
     trained(run, net, opt, lambda i, s, y: F.cross_entropy(s, y))

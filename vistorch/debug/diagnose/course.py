@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .finding import number
 from .heads import CLASSES, LOGITS, VALUES
 
 SHORT = 12  # losses
@@ -134,6 +135,10 @@ class Course:
         )
         self.constant = ev.targets.constant
         self.noise = float(np.median(np.abs(np.diff(finite)))) if self.count > 4 else 0.0
+
+    def ends(self) -> tuple[str, str]:
+        """Where it began and where it is now, as a row of a proof."""
+        return "loss, first and last", f"{number(self.first)}, {number(self.late)}"
 
     @property
     def known(self) -> bool:

@@ -73,11 +73,8 @@ class Alarm:
     at: int = 0  # the step the loop stands at
     origin: Origin | None = None  # where it was made
     before: list[float] = field(default_factory=list)  # the newest losses that were finite
-    course: tuple[float, float, int] = (
-        0.0,
-        0.0,
-        0,
-    )  # of one that left it: from, to, the step it was at its lowest
+    # of one that left it: from, to, the step it was at its lowest
+    course: tuple[float, float, int] = (0.0, 0.0, 0)
 
     def __post_init__(self) -> None:
         self.last = self.at = self.step

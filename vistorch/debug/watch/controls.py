@@ -63,6 +63,8 @@ class Controls:
             if snapshots.kept:
                 return ""
             return f"No: {snapshots.refused}." if snapshots.refused else "There is no snapshot yet."
+        if word == "meant":
+            return "" if self.findings.items else "Nothing is found."
         if not self.progress.open:
             return "The run has not begun." if self.progress.status == "waiting" else "The run is over."
         if self.optimizers.main is None and word in ("lr", "snapshot"):
@@ -79,8 +81,6 @@ class Controls:
             return f"In a running loop, {lacking(self.probe.source, 'step in')}; type %vt step loss in its own cell."
         if word in ("trace", "into"):
             return self._why_no_hunt(word)
-        if word == "meant" and not self.findings.items:
-            return "Nothing is found."
         if word == "autopause" and self.alarms.ask is None:
             return "Nothing here answers while the loop is held."
         return ""

@@ -29,7 +29,7 @@ from .progress import Progress
 
 TURNS = 8  # steps of a window
 PASSES = 32  # backward passes after which a window ends without
-PRICE = 3e-6  # seconds of an op that is followed, measured
+PRICE = 20e-6  # seconds of an op that is followed, as measured over a network of three small layers
 MOST = 3  # findings that are shown
 SHAPES = 16  # kinds of passes whose lines are kept
 CHEAP = tuple(rule for rule in RULES if rule.cheap)
@@ -46,9 +46,8 @@ class Window(Evidence):
     def __init__(self, namespace: dict[str, Any]) -> None:
         super().__init__(CHEAP, namespace)
         self.events = 0
-        self.noted: dict[
-            int, tuple[Any, Any]
-        ] = {}  # by the number of a node: where it was made, in which module
+        # by the number of a node: where it was made, in which module
+        self.noted: dict[int, tuple[Any, Any]] = {}
         self.shapes: dict[tuple, list] = {}  # by the names of a pass's ops: the same of each
         self.broken: Exception | None = None  # what went wrong in here, which is no matter of the loop's
         for kind in KINDS:
@@ -115,9 +114,8 @@ class Findings:
     window: Window | None = None
     began: int = 0  # the step at which the window was opened
     items: list[Finding] = field(default_factory=list)  # those of the rules
-    looked: dict[str, tuple[str, bool]] = field(
-        default_factory=dict
-    )  # rules: title, whether they had anything
+    # rules: title, whether they had anything
+    looked: dict[str, tuple[str, bool]] = field(default_factory=dict)
     silenced: set[tuple] = field(default_factory=set)  # what a person has said is meant
     withdrawn: int = 0
     shapes: dict[tuple, list] = field(default_factory=dict)  # see `Window`

@@ -58,11 +58,8 @@ def parameters(fn: Callable) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-_ABOUT = {
-    "shape": SHAPE,
-    "dtype": DTYPE,
-    "strides": STRIDES,
-}  # what a formula may ask of an input by its name
+# What a formula may ask of an input by its name.
+_ABOUT = {"shape": SHAPE, "dtype": DTYPE, "strides": STRIDES}
 
 
 class Rule:

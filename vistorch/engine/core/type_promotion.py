@@ -314,8 +314,8 @@ def several(
     return finish(rule, place, d, given, out, consts, common if same else None)
 
 
-OF_NUMBERS = {"add", "sub", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"}
-"""The ops that PyTorch computes of two plain numbers, too."""
+# The ops that PyTorch computes of two plain numbers, too.
+_OF_NUMBERS = frozenset("add sub mul multiply div divide true_divide floor_divide".split())
 
 
 def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) -> Any:
@@ -340,7 +340,7 @@ def mixed(rule: Any, how: tuple, x: Any, y: Any, out: Any, as_operator: bool) ->
     elif len(takes) == 2:
         m, n = number(x), number(y)
         if m is not None and n is not None:
-            if rule.public not in OF_NUMBERS:
+            if rule.public not in _OF_NUMBERS:
                 raise errors.no_tensor(rule.public, x, y)
             x, y = wrap(asarray(m, type_of(m))), n
     for t, argument, position in ((x, "input", 1), (y, "other", 2)):

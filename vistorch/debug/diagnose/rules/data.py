@@ -386,7 +386,7 @@ class Unrelated(Rule):
                 ("neighbours that agree", f"{100 * agree:.0f} %"),
                 ("chance", f"{100 * chance:.0f} %"),
                 ("samples", len(y)),
-                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                course.ends(),
             ],
             confirm=("a few samples beside their labels", "they do not fit"),
             unless="classes are no matter of nearness.",

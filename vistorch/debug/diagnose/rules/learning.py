@@ -170,7 +170,7 @@ class TooLarge(Rule):
             proof=[
                 ("update / weight, median", number(ratio)),
                 ("as usual", "0.001"),
-                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                course.ends(),
             ],
             confirm=("a tenth of the rate", "the loss falls"),
             unless="weights begin at 0 on purpose.",
@@ -215,7 +215,7 @@ class TooSmall(Rule):
                 ("update / weight, median", number(ratio)),
                 ("as usual", "0.001"),
                 ("gradient / weight, median", number(float(np.median(norms)))),
-                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                course.ends(),
             ],
             confirm=("a hundred times the rate", "the loss falls"),
             unless="the run is at its end already.",
@@ -268,7 +268,7 @@ class DecayWins(Rule):
             proof=[
                 ("size of all weights, first and last", f"{number(first)}, {number(late)}"),
                 ("decay / gradient at first", number(float(np.median(pull)))),
-                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                course.ends(),
             ],
             confirm=("sum(p.norm() for p in model.parameters())", "it shrinks to nothing"),
             unless="weights are to vanish.",
@@ -343,7 +343,7 @@ class Units(Rule):
                 layer=named,
                 proof=[
                     ("share, at first and in the end", f"{100 * shares[0]:.0f} %, {100 * late[-1]:.0f} %"),
-                    ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                    course.ends(),
                 ],
                 confirm=(
                     "(out > 0).any(0).float().mean()" if op == "relu" else "out.abs().min()",
@@ -398,7 +398,7 @@ class Vanishes(Rule):
             proof=[
                 ("gradient / weight, first layer beside last", number(share)),
                 ("weights between", len(weights) - 2),
-                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                course.ends(),
             ],
             confirm=("[p.grad.norm() for p in model.parameters()]", "it falls towards the input"),
             unless="the first layers are to stay.",

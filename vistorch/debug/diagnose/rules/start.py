@@ -193,7 +193,7 @@ class SmallStart(Rule):
             proof=[
                 ("deviation times the root of inputs", number(scale)),
                 ("as layers begin", "0.6 to 1.4"),
-                ("loss, first and last", f"{number(course.first)}, {number(course.late)}"),
+                course.ends(),
             ],
             confirm=("the deviation of the outputs over the batch", "0, nearly"),
             unless="the run is short.",

@@ -129,7 +129,7 @@ BLITZ = [
 
 # Notes for learners: tensors, autograd, what runs where.
 NOTES = [
-    ("backpropagation", AUTOGRAD, "which is **backpropagation**"),
+    ("backpropagation", AUTOGRAD, "which is backpropagation"),
     ("scalar, vector, matrix, image, video", TENSORS, "a batch of videos"),
     ("a data set of images has 4 axes", TENSORS, "samples × channels × height × width"),
     ("the order of the axes", TENSORS, "an image: channels × height × width"),

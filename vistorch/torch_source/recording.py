@@ -9,8 +9,12 @@ Invariant: a recording holds copies; hooks stay at nodes of the run alone, and g
 
 from __future__ import annotations
 
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +24,7 @@ from ..debug.compare.recording import Op, Recording
 from ..debug.line_lookup import line_of
 from ..debug.trace.row import Row
 from ..engine.core.rules import TABLE
-from . import notes, passes, private, values
+from . import notes, passes, private, threads, values
 from .real import ready, torch
 from .tracing import CALLED, SILENT, UNWRITTEN
 
@@ -31,6 +35,20 @@ OURS = {
     "_reshape_alias.default": "view",
 }
 PASSED = frozenset((*SILENT, "fill_", "zero_", "set_", "resize_"))
+
+
+class _Here:
+    """What is known of one thread.
+
+    Args:
+        number: of the thread: 0 of the one that the recording began in.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.last: tuple[Op, list] | None = None  # whose node is known when the next op runs
+        self.muted = 0
+        self.starting = False  # a pass was asked for: torch makes the gradient of its loss
 
 
 class TorchRecord:
@@ -45,46 +63,89 @@ class TorchRecord:
         ready()
         self.title, self.names = title, names
         self._ops: list[tuple[Op, Row]] = []
-        self._leaves: list[tuple[Any, np.ndarray]] = []
+        self._threads: list[int] = []  # of the ops, by number
+        self._leaves: list[tuple[int, Any, np.ndarray]] = []  # (number of the thread, leaf, gradient)
         self._made: dict[int, tuple[Any, int, int]] = {}  # by tensor: (it, weakly, its op, which output)
-        self._last: tuple[Op, list] | None = None  # whose node is known when the next op runs
         self._hooked: set[Any] = set()
         self._handles: list[Any] = []
         self._count = 0  # nodes that went backward
         self._modules = notes.Modules()
-        self._mode = _Recorded(self)
-        self._muted = 0
-        self._starting = False  # a pass was asked for: torch makes the gradient of its loss
+        self.lock = threading.RLock()  # one op of all threads at a time
+        self._modes: list[_Recorded] = []  # of each thread that was seen, first that of this one
+        self._begun = 0  # threads that began
+        self._thread = threading.local()
 
     def __enter__(self) -> TorchRecord:
         """Start to record."""
         self._modules.start()
         self._steps = private.on_optimizer_step(self._step, self._stepped)
-        self._end = passes.listen(self._backward)
-        self._mode.__enter__()
+        mode = self._mode_of_thread(0)
+        self._ends = [passes.listen(self._backward), threads.follow(self._elsewhere)]
+        mode.__enter__()
         return self
 
     def __exit__(self, *exc: Any) -> None:
         """Stop."""
-        self._mode.__exit__(None, None, None)
-        self._settle()
-        self._end()
+        self._modes[0].__exit__(None, None, None)
+        for end in self._ends:
+            end()
+        with self.lock:
+            for mode in self._modes:
+                self._close(mode)
         for handle in (*self._steps, *self._handles):
             handle.remove()
         self._modules.stop()
         self._made.clear()
         self._hooked.clear()
 
+    def _mode_of_thread(self, number: int) -> _Recorded:
+        """A mode for this thread."""
+        mode = _Recorded(self, _Here(number))
+        with self.lock:
+            self._modes.append(mode)
+        self._thread.mode = mode
+        return mode
+
+    def _elsewhere(self) -> AbstractContextManager[None]:
+        """What a thread that is started now enters: it has its number from the one that starts it."""
+        with self.lock:
+            self._begun += 1
+            return self._followed(self._begun)
+
+    @contextmanager
+    def _followed(self, number: int) -> Iterator[None]:
+        """A thread is followed until it, or the recording, is over."""
+        mode = self._mode_of_thread(number)
+        with mode:
+            try:
+                yield
+            finally:
+                with self.lock:
+                    self._close(mode)
+                    self._thread.mode = None
+
+    def _close(self, mode: _Recorded) -> None:
+        self._settle(mode.here)
+        mode.here.last, mode.record = None, None
+
     def _backward(self, tensors: Any, gradient: Any, options: dict) -> bool:
-        self._settle()
-        self._starting = True
+        mode = getattr(self._thread, "mode", None)
+        with self.lock:
+            for one in self._modes:
+                self._settle(one.here, one is not mode)
+        if mode is not None:
+            mode.here.starting = True
         return False
 
     def _step(self, *details: Any) -> None:
-        self._muted += 1
+        mode = getattr(self._thread, "mode", None)
+        if mode is not None:
+            mode.here.muted += 1
 
     def _stepped(self, *details: Any) -> None:
-        self._muted = max(0, self._muted - 1)
+        mode = getattr(self._thread, "mode", None)
+        if mode is not None:
+            mode.here.muted = max(0, mode.here.muted - 1)
 
     @property
     def rows(self) -> list:
@@ -92,39 +153,53 @@ class TorchRecord:
         return self._ops
 
     def recording(self) -> Recording:
-        """What was recorded so far, as a recording."""
+        """What was recorded so far, as a recording: the ops of each thread together, in the order the threads began."""
         ops = []
-        for op, row in self._ops:
+        for op, row in self._in_order():
             op.module = row.module or ""
             op.called, op.layer, op.line = row.called, row.layer, str(line_of(row.place) or "")
             ops.append(op)
         leaves = {}
-        for i, (t, g) in enumerate(self._leaves):
+        for i, (_, t, g) in enumerate(sorted(self._leaves, key=itemgetter(0))):
             leaves[(self.names(t) if self.names is not None else None) or f"leaf {i}"] = g
         return Recording(self.title, ops, leaves, "torch")
 
-    def wanted(self, schema: private.Schema) -> bool:
+    def _in_order(self) -> list[tuple[Op, Row]]:
+        """What ran, thread by thread: in which order threads take turns is chance."""
+        order = sorted(range(len(self._ops)), key=lambda i: self._threads[i])
+        if order == list(range(len(order))):
+            return self._ops
+        now = {before: i for i, before in enumerate(order)}
+        found = []
+        for op, row in (self._ops[i] for i in order):
+            ins = [("row", now[one[1]], *one[2:]) if one[0] == "row" else one for one in op.ins]
+            found.append((replace(op, ins=ins), row))
+        return found
+
+    def wanted(self, here: _Here, schema: private.Schema) -> bool:
         """Whether an op is recorded here and now.
 
         Args:
+            here: its thread.
             schema: the op.
         """
-        if self._muted or schema.name in PASSED or schema.name.startswith(UNWRITTEN):
+        if here.muted or schema.name in PASSED or schema.name.startswith(UNWRITTEN):
             return False
-        starting, self._starting = self._starting, False
+        starting, here.starting = here.starting, False
         if starting and schema.name == "ones_like":
             return False
         return private.CURRENT_NODE() is None and not private.in_backward() and any(schema.inputs)
 
-    def taken(self, schema: private.Schema, args: tuple, kwargs: dict) -> list[tuple]:
+    def taken(self, here: _Here, schema: private.Schema, args: tuple, kwargs: dict) -> list[tuple]:
         """The inputs of an op that is about to run.
 
         Args:
+            here: its thread.
             schema: the op.
             args: what it is given.
             kwargs: the same, by name.
         """
-        self._settle()
+        self._settle(here)
         found: list[tuple] = []
         for i, (name, wanted) in enumerate(zip(schema.names, schema.inputs, strict=True)):
             value = args[i] if i < len(args) else kwargs.get(name)
@@ -140,10 +215,13 @@ class TorchRecord:
             return "row", known[1], known[2]
         return "array", values.host(value).copy()
 
-    def ran(self, func: Any, schema: private.Schema, args: tuple, kwargs: dict, ins: list, out: Any) -> None:
+    def ran(
+        self, here: _Here, func: Any, schema: private.Schema, args: tuple, kwargs: dict, ins: list, out: Any
+    ) -> None:
         """An op has run.
 
         Args:
+            here: its thread.
             func: the op of the dispatcher.
             schema: what it says of itself.
             args: what it was given.
@@ -164,14 +242,17 @@ class TorchRecord:
         for nr, t in enumerate(outs):
             self._made[private.key_of(t)] = weakref.ref(t), row.index, nr
         self._ops.append((op, row))
-        self._last = op, outs
+        self._threads.append(here.number)
+        here.last = op, outs
 
-    def _settle(self) -> None:
-        """The newest op has its node now."""
-        if self._last is None:
+    def _settle(self, here: _Here, others: bool = False) -> None:
+        """The newest op of a thread has its node now; that of another thread may not have it yet."""
+        if here.last is None:
             return
-        (op, outs), self._last = self._last, None
+        op, outs = here.last
         node = next((t.grad_fn for t in outs if t.grad_fn is not None), None)
+        if node is not None or not others:
+            here.last = None
         if node is None or node in self._hooked:
             return
         self._hooked.add(node)
@@ -201,8 +282,10 @@ class TorchRecord:
             came: the gradient.
         """
         if came[0] is not None:
-            self._leaves = [(t, g) for t, g in self._leaves if t is not leaf]
-            self._leaves.append((leaf, values.host(came[0]).copy()))
+            self._leaves = [one for one in self._leaves if one[1] is not leaf]
+            mode = getattr(self._thread, "mode", None)
+            number = 0 if mode is None else mode.here.number
+            self._leaves.append((number, leaf, values.host(came[0]).copy()))
 
 
 def name_of(func: Any, schema: private.Schema, ins: list) -> str:
@@ -232,7 +315,7 @@ class _Passed:
         self.record, self.op = record, op
 
     def __call__(self, sent: tuple, came: tuple) -> None:
-        with torch.no_grad(), private.without_modes(), private.without_dispatch_modes():
+        with torch.no_grad(), private.without_modes(), private.without_dispatch_modes(), self.record.lock:
             self.record.passed(self.op, sent, came)
 
 
@@ -243,7 +326,7 @@ class _Received:
         self.record, self.leaf = record, leaf
 
     def __call__(self, came: tuple) -> None:
-        with torch.no_grad(), private.without_modes(), private.without_dispatch_modes():
+        with torch.no_grad(), private.without_modes(), private.without_dispatch_modes(), self.record.lock:
             self.record.received(self.leaf, came)
 
 
@@ -312,26 +395,32 @@ class _Again:
 
 
 class _Recorded(private.DispatchMode):
-    """Sees each op of the dispatcher.
+    """Sees each op of the dispatcher in one thread.
 
     Args:
         record: what records it.
+        here: what is known of the thread.
     """
 
-    def __init__(self, record: TorchRecord) -> None:
+    def __init__(self, record: TorchRecord, here: _Here) -> None:
         super().__init__()
-        self.record = record
+        self.record: TorchRecord | None = record  # None when it is over, in a thread that goes on
+        self.here = here
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         schema = _schemas.get(func)
         if schema is None:
             schema = _schemas[func] = private.Schema(func)
-        if not self.record.wanted(schema):
+        record, here = self.record, self.here
+        if record is None or not record.wanted(here, schema):
             return func(*args, **kwargs)
-        ins = self.record.taken(schema, args, kwargs)
+        with record.lock:
+            ins = record.taken(here, schema, args, kwargs)
         out = func(*args, **kwargs)
-        self.record.ran(func, schema, args, kwargs, ins, out)
+        with record.lock:
+            if self.record is not None:
+                record.ran(here, func, schema, args, kwargs, ins, out)
         return out
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..debug.compare.recording import Op, Recording
 from ..debug.line_lookup import line_of
+from ..debug.numbers import plain
 from ..debug.trace.row import Row
 from ..engine.core.rules import TABLE
 from . import notes, passes, private, threads, values
@@ -34,6 +35,9 @@ OURS = {
     "_unsafe_view.default": "view",
     "_reshape_alias.default": "view",
 }
+# The same for ops that take their inputs in another order: (our name, where each of our inputs stands in torch's).
+REORDERED = {"mkldnn_rnn_layer.default": ("lstm_layer", (0, 5, 6, 1, 2, 3, 4))}
+FUSED = "_scaled_dot_product_"  # attention by one kernel, whichever torch has chosen
 PASSED = frozenset((*SILENT, "fill_", "zero_", "set_", "resize_"))
 
 
@@ -234,11 +238,13 @@ class TorchRecord:
             return
         call = self._modules.call
         inside = None if call is None else (call.around()[0].module(), call.module())
-        name = name_of(func, schema, ins)
+        name, order = name_of(func, schema, ins)
+        if order is not None:
+            ins = [ins[i] for i in order]
         row = Row(len(self._ops), SimpleNamespace(name=name), name, notes.where(), inside)
         op = Op(name, "", "", [values.host(t).copy() for t in outs], ins, None)
-        if not schema.written:
-            op.again = _Again(func, schema, args, kwargs)
+        if not schema.written or schema.written == [(0, schema.names[0])]:
+            op.again = _Again(func, schema, args, kwargs, order)
         for nr, t in enumerate(outs):
             self._made[private.key_of(t)] = weakref.ref(t), row.index, nr
         self._ops.append((op, row))
@@ -271,7 +277,8 @@ class TorchRecord:
             came: what came in.
         """
         op.given = [None if g is None else values.host(g).copy() for g in came]
-        op.sent = [(i, values.host(g).copy()) for i, g in enumerate(sent) if g is not None]
+        order = range(len(sent)) if op.again is None or op.again.order is None else op.again.order
+        op.sent = [(i, values.host(sent[k]).copy()) for i, k in enumerate(order) if sent[k] is not None]
         op.order, self._count = self._count, self._count + 1
 
     def received(self, leaf: Any, came: tuple) -> None:
@@ -288,8 +295,8 @@ class TorchRecord:
             self._leaves.append((number, leaf, values.host(came[0]).copy()))
 
 
-def name_of(func: Any, schema: private.Schema, ins: list) -> str:
-    """What an op of the dispatcher is called, as our rows are.
+def name_of(func: Any, schema: private.Schema, ins: list) -> tuple[str, tuple[int, ...] | None]:
+    """What an op of the dispatcher is called, as our rows are, and in which order our row takes its inputs.
 
     Args:
         func: the op.
@@ -298,14 +305,18 @@ def name_of(func: Any, schema: private.Schema, ins: list) -> str:
     """
     full = private.name_of_op(func)
     if full in OURS:
-        return OURS[full]
+        return OURS[full], None
+    if full in REORDERED and len(REORDERED[full][1]) == len(ins):
+        return REORDERED[full]
     name = schema.name
     if name == "convolution" and len(ins) > 2:
-        return "convolution_with_bias"
+        return "convolution_with_bias", None
+    if name.startswith(FUSED) and "attention" in name:
+        return "attention" if len(ins) == 3 else "masked_attention", None
     short = name.removeprefix("_").removesuffix("_forward")
     ends = ("_dims", "_dim") if "dim" in full.partition(".")[2] else ("_all", "_dims")
     known = name, short, name.removesuffix("_"), *[short + end for end in ends], CALLED.get(short, short)
-    return next((one for one in known if one in TABLE), known[-1])
+    return next((one for one in known if one in TABLE), known[-1]), None
 
 
 class _Passed:
@@ -338,60 +349,78 @@ class _Again:
         schema: what it says of itself.
         args: what it was given.
         kwargs: the same, by name.
+        order: where each input of our row stands among its own; None where they stand alike.
     """
 
-    def __init__(self, func: Any, schema: private.Schema, args: tuple, kwargs: dict) -> None:
-        self.func, self.fits = func, True
+    def __init__(
+        self,
+        func: Any,
+        schema: private.Schema,
+        args: tuple,
+        kwargs: dict,
+        order: tuple[int, ...] | None = None,
+    ) -> None:
+        self.func, self.order, self.writes = func, order, bool(schema.written)
         self.args, self.kwargs = tuple(map(self._bare, args)), {k: self._bare(v) for k, v in kwargs.items()}
         self.at = [
             i for i, wanted in enumerate(schema.inputs) if wanted and i < len(args) and args[i] is not None
         ]
-        self.fits = all(not isinstance(self.args[i], (list, tuple)) for i in self.at) and not any(
-            isinstance(v, torch.Tensor) for v in kwargs.values()
-        )
+        if order is not None:
+            self.at = [self.at[i] for i in order]
+        self.fits = not any(isinstance(v, torch.Tensor) for v in kwargs.values())
+        self.sizes = [len(args[i]) if isinstance(args[i], (list, tuple)) else None for i in self.at]
+        each = [
+            one for i in self.at for one in (args[i] if isinstance(args[i], (list, tuple)) else [args[i]])
+        ]
         self.kinds = [
-            (args[i].dtype, args[i].device, args[i].requires_grad)
-            if isinstance(args[i], torch.Tensor)
-            else None
-            for i in self.at
+            (one.dtype, one.device, one.requires_grad) if isinstance(one, torch.Tensor) else None
+            for one in each
         ]
 
     @staticmethod
     def _bare(value: Any) -> Any:
-        return None if isinstance(value, torch.Tensor) else value
+        several = isinstance(value, (list, tuple)) and any(isinstance(one, torch.Tensor) for one in value)
+        return None if several or isinstance(value, torch.Tensor) else value
 
     def _filled(self, ins: list, grad: bool = False) -> list:
         """The arguments with these inputs."""
-        args = list(self.args)
-        for i, value, kind in zip(self.at, ins, self.kinds, strict=True):
-            if kind is None:
-                args[i] = value
-                continue
-            args[i] = torch.as_tensor(np.array(value)).to(dtype=kind[0], device=kind[1])
-            args[i].requires_grad_(grad and kind[2])
+        made = []
+        for value, kind in zip(ins, self.kinds, strict=True):
+            if kind is not None:
+                value = torch.as_tensor(np.array(plain(value))).to(dtype=kind[0], device=kind[1])
+                value.requires_grad_(grad and kind[2])
+            made.append(value)
+        args, rest = list(self.args), iter(made)
+        for i, size in zip(self.at, self.sizes, strict=True):
+            args[i] = next(rest) if size is None else [next(rest) for _ in range(size)]
         return args
 
     def backward(self, ins: list, given: list) -> dict[int, np.ndarray] | None:
         """What it sends back, by input, from these inputs and gradients; None where that cannot be said."""
-        if not self.fits or len(ins) != len(self.at) or private.in_backward():
+        if not self.fits or len(ins) != len(self.kinds) or private.in_backward():
             return None
         with private.without_modes(), torch.enable_grad():
-            out = self.func(*self._filled(ins, True), **self.kwargs)
+            args = self._filled(ins, True)
+            if self.writes:  # into what an op has made, as it was
+                args[0] = args[0].clone()
+            out = self.func(*args, **self.kwargs)
             outs = out if isinstance(out, (tuple, list)) else [out]
             node = next((t.grad_fn for t in outs if t.grad_fn is not None), None)
-        came = [None if g is None else np.array(g) for g in given]
+        came = [None if g is None else np.array(plain(g)) for g in given]
         sent = None if node is None else private.call_node(node, came)
         if sent is None:
             return None
-        return {i: values.host(g).copy() for i, g in enumerate(sent) if g is not None}
+        order = range(len(sent)) if self.order is None else self.order
+        return {i: values.host(g).copy() for i, k in enumerate(order) if (g := sent[k]) is not None}
 
     def __call__(self, ins: list) -> list[np.ndarray] | None:
         """What it computes from these inputs; None where that cannot be said."""
-        if not self.fits or len(ins) != len(self.at):
+        if not self.fits or len(ins) != len(self.kinds):
             return None
         with torch.no_grad(), private.without_modes():
             out = self.func(*self._filled(ins), **self.kwargs)
-        return [values.host(t).copy() for t in (out if isinstance(out, (tuple, list)) else [out])]
+        outs = out if isinstance(out, (tuple, list)) else [out]  # None: what only backward would need
+        return [np.zeros(0, np.float32) if t is None else values.host(t).copy() for t in outs]
 
 
 class _Recorded(private.DispatchMode):

@@ -282,7 +282,7 @@ class _Calls(torch.overrides.TorchFunctionMode):
 def _hold(account: Account, key: int, node: Any, place: Any, call: Any) -> None:
     """Account for a node."""
     saved = [
-        (one.memory, private.bytes_of(one.value), tuple(one.value.shape))
+        (one.memory, private.bytes_of(one.value), private.shape_of(one.value))
         for one in NODES.saved(node)
         if one.memory is not None
     ]

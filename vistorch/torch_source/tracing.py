@@ -245,7 +245,7 @@ class TorchTrace:
     def called(self, tensor: Any) -> str:
         """What a leaf is called."""
         name = self.names(tensor) if self.names is not None else None
-        return name or f"a leaf of shape {shape(tuple(tensor.shape))}"
+        return name or f"a leaf of shape {shape(private.shape_of(tensor))}"
 
     # ---- threads -----------------------------------------------------------------------------------------------
     def _mode_of_thread(self) -> _Seen:
@@ -552,7 +552,7 @@ class TorchTrace:
         shape = NODES.shape(node)
         for args, out in here.given:
             for t in _tensors(args):
-                if tuple(t.shape) == shape and private.memory_of(t) not in known:
+                if private.shape_of(t) == shape and private.memory_of(t) not in known:
                     return [t]
             known.update(private.memory_of(t) for t in _tensors(out))
         return []

@@ -94,6 +94,7 @@ class TorchTimeline:
         self._mode.__exit__(None, None, None)
         for end in self._ends:
             end()
+        self._ends = []
         self.over = True
         self._modules.stop()
         self._over()

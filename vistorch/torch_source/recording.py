@@ -93,9 +93,11 @@ class TorchRecord:
         self._modes[0].__exit__(None, None, None)
         for end in self._ends:
             end()
+        self._ends = []
         with self.lock:
             for mode in self._modes:
                 self._close(mode)
+            self._modes = []
         for handle in (*self._steps, *self._handles):
             handle.remove()
         self._modules.stop()

@@ -220,6 +220,7 @@ class TorchTrace:
         self._modules.stop()
         for end in self._ends:
             end()
+        self._ends = []
         with self.lock:
             for mode in self._modes:
                 self._settle(mode.here)

@@ -39,9 +39,10 @@ class Recorded:
 
     def __enter__(self) -> Any:
         """Begin to record: what runs shows whose it is, so every source that is in use is recorded."""
+        around = self.namespace
         for source in active():
             try:
-                made = source.recorder(self.name, lambda leaf: find(leaf, self.namespace)[0])
+                made = source.recorder(self.name, lambda leaf: find(leaf, around)[0])
                 made.__enter__()
             except Unsupported:
                 continue

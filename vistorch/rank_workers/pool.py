@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..engine import browser
 from ..ranks import frames
 from ..ranks.agent import Agent, Failure, Settings
 from ..ranks.errors import DistNetworkError
@@ -92,6 +93,9 @@ class Pool:
     """
 
     def __init__(self, count: int, environment: dict[str, str] | None = None) -> None:
+        browser.refuse(
+            "a pool of ranks", browser.PROCESSES, "train in this one, or use a kernel on a computer"
+        )
         self.count, self.cell, self.open = count, 0, True
         self.left = False  # whether the ranks have left their process groups after the last cell
         self.messages: queue.Queue = queue.Queue()

@@ -10,9 +10,12 @@ from typing import Any
 from .evidence import Evidence
 from .exceptions import of_exception
 from .finding import Finding, rank
+from .mend import Mender
 from .record import DiagnoseRecord
 from .rules import RULES
 from .tree import tree_of
+from .trial import Standby
+from .trial.rerun import Body
 
 MOST = 3  # findings that are shown
 
@@ -44,6 +47,40 @@ class Diagnosis:
         self.evidence = Evidence(RULES, things(namespace or {}))
         self.failures: list[str] = []
         self.error: Finding | None = None
+        self.standby: Standby | None = None
+        self._known: list[Finding] | None = None
+
+    def prepare(self, body: Body | None, why: str = "") -> None:
+        """Make a copy of the program, on which cures can be tried when it is over.
+
+        Args:
+            body: what is run again; None where that is not known.
+            why: the reason of that.
+        """
+        names = dict(self.evidence.named)
+        self.standby = Standby(body, lambda: Diagnosis(names), why)
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """The run is over: look for cures, try them, and let the copy go.
+
+        Args:
+            error: what ended it; where a person did, nothing is tried.
+        """
+        try:
+            if error is None or isinstance(error, Exception):
+                self._known = self.findings()
+                self._mend(self._known)
+        finally:
+            if self.standby is not None:
+                self.standby.end()
+
+    def _mend(self, found: list[Finding]) -> None:
+        mender = Mender(self.standby, self.evidence.named, self.evidence.losses)
+        for one in found[:MOST]:
+            try:
+                mender.mend(one)
+            except Exception as error:
+                self.failures.append(f"the cure of {one.rule}: {type(error).__name__}: {error}")
 
     def __enter__(self) -> Diagnosis:
         """Begin to listen."""
@@ -71,8 +108,11 @@ class Diagnosis:
 
     def record(self) -> DiagnoseRecord:
         """What is found by now."""
-        found = self.findings()
         ev = self.evidence
+        found = self._known
+        if found is None:
+            found = self.findings()
+            self._mend(found)
         for one in found[:MOST]:
             one.tree = tree_of(one, ev.named)
         looked = [(r.name, r.title, r.had_something) for r in ev.rules if r.title]

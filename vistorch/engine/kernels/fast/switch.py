@@ -104,8 +104,10 @@ class _OneDNN:
 class _Sizes:
     """From which size on a fast kernel is asked: below, its call costs more than it saves (as measured)."""
 
+    batch = 1 << 20  # multiplications of a batch of small matrices
     convolution = 1 << 16  # elements of the input times elements of the kernel
-    layer = 1 << 12  # elements
+    gelu = 1 << 5  # elements, where numpy takes a dozen passes
+    layer = 1 << 7  # elements
     matrices = 1 << 12  # entries of a batch of matrices
     point = 1 << 11  # elements
     pool = 1 << 12  # elements of the input

@@ -8,7 +8,7 @@ import vistorch
 from tests.tutorials.cells import NOTEBOOKS, definitions, numbers, said, sources
 from vistorch.vision.models import LeNet
 
-NOTEBOOK = "04_a_classifier"
+NOTEBOOK = "06_a_classifier"
 SHARE = re.compile(r"([\d.]+)% of 1000 pictures are classified as what they are")
 PRECISION = "lambda confusion: confusion.diagonal() / confusion.sum(0)"
 RECALL = "lambda confusion: confusion.diagonal() / confusion.sum(1)"

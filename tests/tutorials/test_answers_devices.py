@@ -5,7 +5,7 @@ import pytest
 import vistorch
 from tests.tutorials.cells import said
 
-NOTEBOOK = "05_devices"
+NOTEBOOK = "13_devices"
 
 
 @pytest.fixture(autouse=True)

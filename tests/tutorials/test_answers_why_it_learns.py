@@ -4,7 +4,7 @@ import pytest
 
 from tests.tutorials.cells import said
 
-NOTEBOOK = "13_why_it_learns"
+NOTEBOOK = "04_why_it_learns"
 
 
 @pytest.mark.parametrize(

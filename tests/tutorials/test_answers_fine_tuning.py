@@ -8,7 +8,7 @@ import vistorch
 from tests.tutorials.cells import numbers, said
 from vistorch.vision.models import resnet18
 
-NOTEBOOK = "10_fine_tuning"
+NOTEBOOK = "11_fine_tuning"
 FREEZE = """
 def mine(net, names):
     net.requires_grad_(False)

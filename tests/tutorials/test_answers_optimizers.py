@@ -4,7 +4,7 @@ import pytest
 
 from tests.tutorials.cells import said
 
-NOTEBOOK = "15_optimizers"
+NOTEBOOK = "05_optimizers"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tutorials.cells import numbers, said
 
-NOTEBOOK = "11_debug_your_pytorch_model"
+NOTEBOOK = "12_debug_your_pytorch_model"
 
 
 def test_three_exercises_stand_open():

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tutorials.cells import said
 
-NOTEBOOK = "16_a_tiny_gpt"
+NOTEBOOK = "10_a_tiny_gpt"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from tests.cuda.conftest import compiler  # noqa: F401  (a fixture)
 from tests.tutorials.cells import said, sources
 
-NOTEBOOK = "06_extending"
+NOTEBOOK = "16_extending"
 
 
 def verdict(number, *answers, **more):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tutorials.cells import said
 
-NOTEBOOK = "07_several_processes"
+NOTEBOOK = "14_several_processes"
 
 
 @pytest.fixture(autouse=True)

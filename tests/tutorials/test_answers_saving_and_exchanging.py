@@ -4,7 +4,7 @@ import pytest
 
 from tests.tutorials.cells import said
 
-NOTEBOOK = "08_saving_and_exchanging"
+NOTEBOOK = "15_saving_and_exchanging"
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.tutorials.cells import said
 
-NOTEBOOK = "14_overfitting"
+NOTEBOOK = "07_overfitting"
 ABOVE = {"x": None, "y": None}  # defaults of a function above, which no exercise calls
 SPLIT = "lambda n, seed: torch.randperm(n, generator=torch.Generator().manual_seed(seed)).split([40, n - 40])"
 

@@ -39,7 +39,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test plan pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile clients bench js notebooks docs pictures generated clean
+.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile clients bench js notebooks docs pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -115,6 +115,10 @@ hostile: bundles ## read hostile files of every kind; FILES=n sets how many
 
 clients: $(TEST) ## libraries written for PyTorch at their main work, beside PyTorch; CLIENTS='einops timm' runs some
 	$(BIN)/python -m tests.clients $(if $(CLIENTS),$(CLIENTS),--write)
+
+speed: $(TEST) ## a few rows of the benchmarks, with each kind of kernels: fails where one became much slower beside torch
+	$(BIN)/python -m benchmarks.gate
+	VISTORCH_ONEDNN=off $(BIN)/python -m benchmarks.gate
 
 bench: $(TEST) ## times against torch, side by side; BENCH_ARGS='--quick --family small'
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -24,6 +24,12 @@ def matmul_batched(lib):
 
 
 @row("linalg")
+def matmul_batched_small(lib):
+    x, y = lib.rand(16, 16, 16), lib.rand(16, 16, 16)
+    return lambda: x @ y
+
+
+@row("linalg")
 def matmul_forward_backward(lib):
     x, y = lib.rand(SIDE, SIDE, requires_grad=True), lib.rand(SIDE, SIDE, requires_grad=True)
     g = lib.ones(SIDE, SIDE)

@@ -568,3 +568,17 @@ def test_what_lies_transposed_is_copied_by_rows(monkeypatch):
     x.t().backward(L.tensor(noise(256, 128)))
     assert done == [(256, 128), (128, 256)]
     assert x.grad.stride() == (256, 1)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_a_batch_of_little_work_is_numpys_where_blas_takes_it(monkeypatch, dense):
+    from vistorch.engine.kernels.fast import matrices
+
+    asked, batched = [], onednn.products.batched
+    monkeypatch.setattr(onednn.products, "batched", lambda a, b: asked.append(a.shape) or batched(a, b))
+    a, b = noise(2, 64, 16, 16)
+    if not dense:
+        a = a[..., ::-1]  # BLAS takes no steps backwards
+    made = matrices.matmul(a, b)
+    assert asked == ([] if dense else [a.shape])
+    close(made, np.einsum("bij,bjk->bik", a, b))

@@ -36,7 +36,7 @@ def matmul(a: Any, b: Any) -> Any:
     """`numpy.matmul` of batches of matrices, or of a matrix and a batch."""
     if max(a.size, b.size) >= sizes.matrices and max(a.ndim, b.ndim) > 2 and min(a.ndim, b.ndim) > 1:
         if a.dtype == F4 and b.dtype == F4:
-            if a.size and b.size and (onednn.on or onednn.ready()):
+            if a.size and b.size and not _short(a, b) and (onednn.on or onednn.ready()):
                 x, w = _level(a, b.ndim), _level(b, a.ndim)
                 if _fit(x.shape, w.shape):
                     y = onednn.products.batched(x, w)
@@ -46,6 +46,19 @@ def matmul(a: Any, b: Any) -> Any:
             with threads.blas():
                 return _matmul(a, b)
     return _matmul(a, b)
+
+
+def _short(a: Any, b: Any) -> bool:
+    """Whether numpy's loop over BLAS ends before oneDNN has begun: little work, as BLAS takes it.
+
+    It looks at sizes alone, never at the number of threads, so that a product does not depend on it.
+    """
+    return max(a.size * b.shape[-1], b.size * a.shape[-2]) <= sizes.batch and _dense(a) and _dense(b)
+
+
+def _dense(a: Any) -> bool:
+    (rows, columns), (m, n) = a.strides[-2:], a.shape[-2:]
+    return (columns == 4 and rows >= 4 * n) or (rows == 4 and columns >= 4 * m)
 
 
 def dot_of(xp: Any) -> Kernel:

@@ -17,12 +17,17 @@ F4 = np.dtype("f4")
 Kernel = Callable[..., Any]
 
 
-def one(name: str) -> Callable[[Kernel], Kernel]:
-    """A function of each element: `(input)`."""
+def one(name: str, least: str = "point") -> Callable[[Kernel], Kernel]:
+    """A function of each element: `(input)`; `least`: which of `sizes` it begins at."""
 
     def make(plain: Kernel) -> Kernel:
         def run(x):
-            if x.size >= sizes.point and x.dtype == F4 and x.flags.forc and (onednn.on or onednn.ready()):
+            if (
+                x.size >= getattr(sizes, least)
+                and x.dtype == F4
+                and x.flags.forc
+                and (onednn.on or onednn.ready())
+            ):
                 p = onednn.pointwise
                 y = p.eltwise(getattr(p, name), x)
                 if y is not None:
@@ -34,13 +39,13 @@ def one(name: str) -> Callable[[Kernel], Kernel]:
     return make
 
 
-def one_back(name: str) -> Callable[[Kernel], Kernel]:
+def one_back(name: str, least: str = "point") -> Callable[[Kernel], Kernel]:
     """Its gradient: `(gradient, argument or result)`."""
 
     def make(plain: Kernel) -> Kernel:
         def run(g, x):
             if (
-                x.size >= sizes.point
+                x.size >= getattr(sizes, least)
                 and x.dtype == F4
                 and g.dtype == F4
                 and x.flags.c_contiguous

@@ -141,7 +141,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("_higher_order_ops.associative_scan", _COMPILER, "associative_scan", ""),
     ("_inductor", _COMPILER, "compile aot_compile", ""),
     ("_jit_internal", _SCRIPT, "boolean_dispatch", ""),
-    ("", "every size is a number here.", "", "SymBool SymFloat SymInt"),
     ("_ops", "operators are vistorch's functions.", "", "HigherOrderOperator"),
     ("_subclasses", _COMPILER, "", "FakeTensor FakeTensorMode CrossRefFakeMode"),
     ("_subclasses.fake_tensor", _COMPILER, "", "FakeTensor FakeTensorMode FakeTensorConverter"),

@@ -78,6 +78,7 @@ ROWS = (
         "`vistorch.load` and `vistorch.save` read and write these files.",
         classes="PyTorchFileReader PyTorchFileWriter",
     ),
+    Row("", "every size is a number here.", classes="SymBool SymFloat SymInt"),
     Row("", "use linalg.eigh, and take the first or last of what it gives.", "lobpcg"),
     Row("", "use scatter_reduce, with the number of each element's segment.", "segment_reduce"),
     Row(

@@ -26,8 +26,8 @@ GIVEN = {
         "y": vistorch.tensor(GRID[:, :1] * GRID[:, 1:]),
         "start": {name: NUMBERS.normal(size=size) / 2 for name, size in START.items()},
     },
-    "14_overfitting": {"x": None, "y": None},
-    "16_a_tiny_gpt": {"context": 32},
+    "07_overfitting": {"x": None, "y": None},
+    "10_a_tiny_gpt": {"context": 32},
 }
 
 

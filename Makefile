@@ -9,6 +9,7 @@ FILES ?= 5000
 LAB_ARGS ?=
 BENCH_ARGS ?=
 CAMPAIGNS ?=
+CLIENTS ?=
 # a folder of tests/, for `make test`: its tests, and the examples of the folder of vistorch/ with its name
 ROOM ?=
 # where pytest and vitest leave a report, if anywhere
@@ -38,7 +39,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
+.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile clients bench js notebooks docs pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -111,6 +112,9 @@ campaigns: bundles ## interrupts, kills, hostile names and messages, memory, bad
 
 hostile: bundles ## read hostile files of every kind; FILES=n sets how many
 	$(BIN)/python -m tests.serialization.corpus --files $(FILES)
+
+clients: $(TEST) ## libraries written for PyTorch at their main work, beside PyTorch; CLIENTS='einops timm' runs some
+	$(BIN)/python -m tests.clients $(if $(CLIENTS),$(CLIENTS),--write)
 
 speed: $(TEST) ## a few rows of the benchmarks, with each kind of kernels: fails where one became much slower beside torch
 	$(BIN)/python -m benchmarks.gate

@@ -28,8 +28,9 @@ def _solve(xp, A, B, upper, left, unitriangular):
     a = _read(xp, A, upper, unitriangular)
     try:
         if left:
-            return columns(xp, xp.linalg.solve(a, B))
-        return columns(xp, xp.linalg.solve(a.swapaxes(-1, -2), B.swapaxes(-1, -2)).swapaxes(-1, -2))
+            return columns(xp, checks.lapack(xp, "solve", a, B))
+        turned = checks.lapack(xp, "solve", a.swapaxes(-1, -2), B.swapaxes(-1, -2))
+        return columns(xp, turned.swapaxes(-1, -2))
     except checks.np.linalg.LinAlgError:
         return _substituted(xp, a, B, upper, left)
 

@@ -8,6 +8,7 @@ import operator
 import re
 
 import pytest
+from docutils.utils.math.latex2mathml import tex2mathml
 
 import vistorch
 from docs.making import check, commands, entries, notebooks, reference, sections, sources
@@ -114,6 +115,23 @@ def test_methods_and_functions_of_a_tensor(pages):
     assert "[`matmul`](#vistorch.matmul)" in text
     assert "(Tensor.backward)=" in text
     assert vistorch.Tensor.backward.__doc__.splitlines()[0].rstrip(".") in text.replace("\\", "")
+
+
+def test_functions_show_the_formulas_of_their_ops(pages):
+    text = pages["reference/pointwise"]
+    assert (
+        "- `input`: $\\bar x = \\bar y \\cos x$" in text.partition("(vistorch.sin)=")[2].partition("\n(")[0]
+    )
+    assert "**Gradient**" in pages["reference/linalg"] and "**Gradient**" in pages["reference/nn-functional"]
+    assert (
+        "**Gradient**"
+        not in pages["reference/reductions"].partition("(vistorch.argsort)=")[2].partition("\n(")[0]
+    )
+    assert sum(text.count("**Gradient**") for text in pages.values()) > 250
+    for formula in {
+        found for text in pages.values() for found in re.findall(r"^- `\w+`: \$(.*)\$$", text, re.M)
+    }:
+        assert tex2mathml(formula)  # it raises where a formula cannot be set
 
 
 def test_the_page_of_commands_has_every_command_and_what_it_shows(tmp_path):

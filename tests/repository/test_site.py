@@ -8,7 +8,6 @@ import operator
 import re
 
 import pytest
-from docutils.utils.math.latex2mathml import tex2mathml
 
 import vistorch
 from docs.making import check, commands, entries, notebooks, reference, sections, sources
@@ -128,10 +127,14 @@ def test_functions_show_the_formulas_of_their_ops(pages):
         not in pages["reference/reductions"].partition("(vistorch.argsort)=")[2].partition("\n(")[0]
     )
     assert sum(text.count("**Gradient**") for text in pages.values()) > 250
-    for formula in {
-        found for text in pages.values() for found in re.findall(r"^- `\w+`: \$(.*)\$$", text, re.M)
-    }:
-        assert tex2mathml(formula)  # it raises where a formula cannot be set
+
+
+def test_every_formula_can_be_set(pages):
+    tex2mathml = pytest.importorskip("docutils.utils.math.latex2mathml").tex2mathml  # raises where it cannot
+    rows = {row for text in pages.values() for row in re.findall(r"^- `\w+`: \$(.*)\$$", text, re.M)}
+    assert len(rows) > 150
+    for formula in rows:
+        assert tex2mathml(formula)
 
 
 def test_the_page_of_commands_has_every_command_and_what_it_shows(tmp_path):

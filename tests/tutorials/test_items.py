@@ -12,9 +12,9 @@ import pytest
 from tests.tutorials.cells import NOTEBOOKS
 
 TENSORS, AUTOGRAD, NETWORK = "01_tensors", "02_autograd", "03_one_network_six_times"
-CLASSIFIER, DEVICES, EXTENDING = "04_a_classifier", "05_devices", "06_extending"
-PROCESSES, SAVING = "07_several_processes", "08_saving_and_exchanging"
-DEBUGGING, FINE_TUNING = "09_debugging", "10_fine_tuning"
+CLASSIFIER, DEVICES, EXTENDING = "06_a_classifier", "13_devices", "16_extending"
+PROCESSES, SAVING = "14_several_processes", "15_saving_and_exchanging"
+DEBUGGING, FINE_TUNING = "08_debugging", "11_fine_tuning"
 
 # A first hour: tensors, autograd, a network, a classifier, several devices.
 BLITZ = [
@@ -129,7 +129,7 @@ BLITZ = [
 
 # Notes for learners: tensors, autograd, what runs where.
 NOTES = [
-    ("backpropagation", AUTOGRAD, "which is **backpropagation**"),
+    ("backpropagation", AUTOGRAD, "which is backpropagation"),
     ("scalar, vector, matrix, image, video", TENSORS, "a batch of videos"),
     ("a data set of images has 4 axes", TENSORS, "samples × channels × height × width"),
     ("the order of the axes", TENSORS, "an image: channels × height × width"),

@@ -111,6 +111,7 @@ def _check_weights(weights: np.ndarray, num_samples: int, replacement: bool) -> 
         replacement or num_samples <= weights.shape[-1],
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     )
+    checks.require(weights.shape[-1] <= 2**24, "number of categories cannot exceed 2^24")
 
 
 def cumulative_odds(weights: np.ndarray) -> np.ndarray:

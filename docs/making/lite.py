@@ -28,8 +28,8 @@ MOST = 25_000_000  # bytes of the site's own files, compressed; a release of Pyo
 LEFT_OUT = ("vistorch/vt/cli/tutorials/notebooks/", "vistorch-stubs/")
 FIRST = "%pip install -q vistorch"
 WITHOUT = (
-    "JupyterLite is not installed: `make lite` installs it, or pip install -e '.[lite]', which also takes wheels from a "
-    "folder where pip's configuration names one."
+    "JupyterLite is not installed: `make lite` installs it, or pip install -e '.[lite]', which takes the wheels from "
+    "a folder where pip's configuration names one."
 )
 
 

@@ -8,6 +8,7 @@ PROGRAMS ?= 20000
 FILES ?= 5000
 LAB_ARGS ?=
 BENCH_ARGS ?=
+LITE_ARGS ?=
 CAMPAIGNS ?=
 CLIENTS ?=
 # a folder of tests/, for `make test`: its tests, and the examples of the folder of vistorch/ with its name
@@ -27,6 +28,7 @@ BASE := $(VENV)/.made-base
 TEST := $(VENV)/.made-test
 LAB := $(VENV)/.made-lab
 DOCS := $(VENV)/.made-docs
+LITE := $(VENV)/.made-lite
 # By a name of its own: a recipe that says MAKE is run by `make --dry-run` too.
 THIS_MAKE := $(MAKE)
 
@@ -39,7 +41,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile clients bench js notebooks docs pictures generated clean
+.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile clients bench js notebooks docs lite pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +62,10 @@ $(LAB): $(BASE)
 
 $(DOCS): $(TEST)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+$(LITE): $(TEST)
+	$(BIN)/python -m pip install --quiet --editable '.[lite]'
 	@touch $@
 
 # Takes a moment where nothing has changed; an install has built them already.
@@ -135,6 +141,9 @@ notebooks: $(TEST) ## run every notebook and compare its outputs
 
 docs: $(DOCS) ## build the site into build/docs/html; warnings are errors
 	$(BIN)/python -m docs.making
+
+lite: $(LITE) bundles ## build a JupyterLite with every tutorial into build/lite; LITE_ARGS='--wheels FOLDER'
+	$(BIN)/python -m docs.making.lite $(LITE_ARGS)
 
 pictures: bundles ## make the pictures of README.md anew, by the test that draws them
 	OMP_NUM_THREADS=1 $(PYTEST) -q -m ui tests/ui/test_pictures.py

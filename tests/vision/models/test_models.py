@@ -1,5 +1,6 @@
 """Networks: torchvision's counts and names, and the same lines run with torch."""
 
+import importlib
 import inspect
 import os
 import pickle
@@ -12,7 +13,7 @@ import pytest
 
 import vistorch
 from tests.vision.models.counterparts import counterpart
-from tests.vision.models.measured import SMALL, differences, digest, keys, measure, unfilled
+from tests.vision.models.measured import SMALL, differences, measure, unfilled, whole
 from tests.vision.models.numbers import NUMBERS
 from vistorch.vision import models
 from vistorch.vision.models import mnasnet, registry, vision_transformer
@@ -20,7 +21,7 @@ from vistorch.vision.models.weights import enums
 
 torch = pytest.importorskip("torch", reason="torch is the reference")
 
-NAMES = sorted([*NUMBERS["keys"], "lenet"])
+NAMES = sorted([*NUMBERS["whole"], "lenet"])
 # As torchvision's documentation counts parameters; pictures of another size make another count.
 COUNTS = {name: {one.meta["num_params"] for one in files} for name, files in enums().items()}
 
@@ -82,12 +83,12 @@ def test_list_models():
         models.get_model("resnet19")
 
 
-@pytest.mark.parametrize("name", NUMBERS["keys"])
+@pytest.mark.parametrize("name", NUMBERS["whole"])
 def test_names_of_values(name):
-    """Names, shapes and dtypes of the state_dict in their order, and how many parameters."""
+    """Names, shapes and dtypes of the state_dict in their order, what is printed, how many parameters."""
     with unfilled(vistorch.nn.init):
         network = built(name)
-    assert digest(keys(network)) == NUMBERS["keys"][name]
+    assert whole(network) == NUMBERS["whole"][name]
     # The file of GoogLeNet has no scores in the middle.
     parts = network.named_parameters()
     count = sum(p.numel() for key, p in parts if name != "googlenet" or not key.startswith("aux"))
@@ -419,6 +420,40 @@ def test_the_first_version_of_a_file_of_an_mnasnet():
     state._metadata = {**metadata, "": {"version": 3}}
     with pytest.raises(ValueError, match="version should be set to 1 or 2 instead of 3"):
         network.load_state_dict(state)
+
+
+def test_weights_are_where_torchvision_has_them_too():
+    for module, name in (
+        (models.resnet, "ResNet18"),
+        (models.mobilenet, "MobileNet_V2"),
+        (models.regnet, "RegNet_X_8GF"),
+    ):
+        assert getattr(module, f"{name}_Weights") is getattr(models, f"{name}_Weights")
+    with pytest.raises(AttributeError):
+        models.resnet.nothing  # noqa: B018
+
+
+UNBUILT = {
+    "models.detection": ("fasterrcnn_resnet50_fpn", "put one together from vistorch.vision.ops"),
+    "models.feature_extraction": ("create_feature_extractor", "module.register_forward_hook"),
+    "models.optical_flow": ("raft_small", "write it with vistorch.nn"),
+    "models.quantization": ("resnet18", "has no quantized tensors"),
+    "models.segmentation": ("fcn_resnet50", "put a head of your own"),
+    "models.video": ("r3d_18", "Conv3d"),
+    "transforms": ("AutoAugment", "use RandomApply, RandomChoice and RandomOrder"),
+    "transforms.v2": ("ToImage", "use the transforms of vistorch.vision.transforms"),
+    "tv_tensors": ("BoundingBoxes", "use plain tensors"),
+}
+
+
+@pytest.mark.parametrize("module", UNBUILT)
+def test_what_is_not_built_says_what_to_use(module):
+    name, instead = UNBUILT[module]
+    found = importlib.import_module(f"vistorch.vision.{module}")
+    assert name in dir(found)
+    with pytest.raises(NotImplementedError, match=instead):
+        getattr(found, name)()
+    assert module.split(".")[0] != "models" or getattr(models, module.split(".")[1]) is found
 
 
 def test_what_prepares_a_picture():

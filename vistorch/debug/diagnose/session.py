@@ -5,8 +5,11 @@ Invariant: a rule that fails is left out and named; it ends neither the run nor 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from ..source import Unsupported, active, has
 from .evidence import Evidence
 from .exceptions import of_exception
 from .finding import Finding, rank
@@ -48,6 +51,8 @@ class Diagnosis:
         self.failures: list[str] = []
         self.error: Finding | None = None
         self.standby: Standby | None = None
+        self.on_pass: list[Callable[[Any], None]] = []  # called at each pass
+        self._each: list[Any] = [self.evidence]
         self._known: list[Finding] | None = None
 
     def prepare(self, body: Body | None, why: str = "") -> None:
@@ -83,13 +88,28 @@ class Diagnosis:
                 self.failures.append(f"the cure of {one.rule}: {type(error).__name__}: {error}")
 
     def __enter__(self) -> Diagnosis:
-        """Begin to listen."""
-        self.evidence.__enter__()
+        """Begin to listen, to the engine and to PyTorch where a program has imported it."""
+        self._each = [self.evidence]
+        for source in active():
+            if source.name == "vistorch" or not has(source, "diagnose"):
+                continue
+            try:
+                self._each.append(source.evidence(RULES, dict(self.evidence.named)))
+            except Unsupported as why:
+                self.failures.append(str(why))
+        for one in self._each:
+            one.on_pass += self.on_pass
+            one.__enter__()
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         """End; an exception goes on its way, and is a finding."""
-        self.evidence.__exit__(kind, error, trace)
+        for one in reversed(self._each):
+            one.__exit__(kind, error, trace)
+        self.evidence = max(self._each, key=lambda one: (one.passes, one.steps))  # that the program runs on
+        broken = getattr(self.evidence, "broken", None)
+        if broken is not None:
+            self.failures.append(f"the evidence ends early: {type(broken).__name__}: {broken}")
         if error is not None:
             self.failed(error)
 
@@ -100,11 +120,18 @@ class Diagnosis:
             error: which.
         """
         if self.error is None and isinstance(error, Exception):
-            self.error = of_exception(error, self.evidence)
+            with self._reading():
+                self.error = of_exception(error, self.evidence)
 
     def findings(self) -> list[Finding]:
         """All that is found by now, the most certain first."""
-        return findings_of(self.evidence, self.failures, () if self.error is None else (self.error,))
+        with self._reading():
+            return findings_of(self.evidence, self.failures, () if self.error is None else (self.error,))
+
+    def _reading(self) -> AbstractContextManager[None]:
+        """Within, rules can read the tensors of the library that the program runs on."""
+        reading = getattr(self.evidence, "reading", nullcontext)
+        return reading()
 
     def record(self) -> DiagnoseRecord:
         """What is found by now."""

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ....engine.base.namespace import real_torch
 from .rerun import Body
 from .sealed import Outside, Seal, shares_memory
 
@@ -153,15 +154,19 @@ class Standby:
         seal = Seal()
         seal.close((out,))
         deadline = time.monotonic() + SECONDS
+        torch = real_torch()
+        if torch is not None:
+            torch.set_num_threads(1)  # those of the parent are not here, and would be waited for
         diagnosis = self.watching()
-        ev = diagnosis.evidence
-        wanted = asked["losses"]
+        wanted, passes = asked["losses"], 0
 
         def at_pass(p: Any) -> None:
-            if len(ev.losses) >= wanted or time.monotonic() > deadline:
+            nonlocal passes
+            passes += p.accumulates and p.loss is not None
+            if passes > wanted or time.monotonic() > deadline:
                 raise Enough
 
-        ev.on_pass.append(at_pass)
+        diagnosis.on_pass.append(at_pass)
         error = ""
         try:
             with diagnosis:
@@ -175,7 +180,7 @@ class Standby:
             error = f"{type(failed).__name__}: {failed}".splitlines()[0][:200]
         if seal.reached:
             return {"why": f"the program {seal.reached}"}
-        found = diagnosis.findings()
+        found, ev = diagnosis.findings(), diagnosis.evidence
         return {
             "losses": [(x if math.isfinite(x) else str(x)) for x in stream(ev.losses)],
             "rules": sorted({one.rule for one in found}),

@@ -40,6 +40,14 @@ MODULES = {
     "quantization": "PyTorch's older name of `ao.quantization`.",
     "sparse": "Sparse tensors: named, not built.",
     "utils.model_zoo": "PyTorch's older name of `hub.load_state_dict_from_url`; vistorch fetches nothing.",
+    "vision.models.detection": "Networks that find objects: named, not built.",
+    "vision.models.feature_extraction": "Features from inside a network, by a graph of it: named, not built.",
+    "vision.models.optical_flow": "Networks that follow movement: named, not built.",
+    "vision.models.quantization": "Quantized networks for pictures: named, not built.",
+    "vision.models.segmentation": "Networks that class each pixel: named, not built.",
+    "vision.models.video": "Networks for videos: named, not built.",
+    "vision.transforms.v2": "The second generation of transforms: named, not built.",
+    "vision.tv_tensors": "Tensors that know whether they are pictures or boxes: named, not built.",
     "xpu": "Intel's GPUs: there are none here.",
 }
 # With those that libraries reach for though they are not documented: found, and not listed.
@@ -184,6 +192,66 @@ ROWS = (
         KittiFlow Kitti2012Stereo Kitti2015Stereo LFWPairs LFWPeople LSUN LSUNClass Middlebury2014Stereo MovingMNIST
         Omniglot PCAM PhotoTour QMNIST SBDataset SBU SceneFlowStereo SEMEION Sintel SintelStereo STL10 SVHN UCF101 USPS
         VOCDetection VOCSegmentation WIDERFace""",
+    ),
+    Row(
+        "vision.models.detection",
+        "put one together from vistorch.vision.ops (MultiScaleRoIAlign, FeaturePyramidNetwork, nms).",
+        """fasterrcnn_mobilenet_v3_large_320_fpn fasterrcnn_mobilenet_v3_large_fpn fasterrcnn_resnet50_fpn
+        fasterrcnn_resnet50_fpn_v2 fcos_resnet50_fpn keypointrcnn_resnet50_fpn maskrcnn_resnet50_fpn
+        maskrcnn_resnet50_fpn_v2 retinanet_resnet50_fpn retinanet_resnet50_fpn_v2 ssd300_vgg16
+        ssdlite320_mobilenet_v3_large""",
+        "FCOS FasterRCNN KeypointRCNN MaskRCNN RetinaNet SSD",
+    ),
+    Row(
+        "vision.models.feature_extraction",
+        "keep the outputs of modules by module.register_forward_hook.",
+        "create_feature_extractor get_graph_node_names",
+    ),
+    Row("vision.models.optical_flow", "write it with vistorch.nn.", "raft_large raft_small", "RAFT"),
+    Row(
+        "vision.models.quantization",
+        _PLAIN,
+        """googlenet inception_v3 mobilenet_v2 mobilenet_v3_large resnet18 resnet50 resnext101_32x8d resnext101_64x4d
+        shufflenet_v2_x0_5 shufflenet_v2_x1_0 shufflenet_v2_x1_5 shufflenet_v2_x2_0""",
+        "QuantizableGoogLeNet QuantizableInception3 QuantizableMobileNetV2 QuantizableMobileNetV3 QuantizableResNet",
+    ),
+    Row(
+        "vision.models.segmentation",
+        "put a head of your own on a resnet50(replace_stride_with_dilation=[False, True, True]).",
+        """deeplabv3_mobilenet_v3_large deeplabv3_resnet101 deeplabv3_resnet50 fcn_resnet101 fcn_resnet50
+        lraspp_mobilenet_v3_large""",
+        "DeepLabV3 FCN LRASPP",
+    ),
+    Row(
+        "vision.models.video",
+        "write it with vistorch.nn (Conv3d, vistorch.vision.ops.Conv3dNormActivation).",
+        "mc3_18 mvit_v1_b mvit_v2_s r2plus1d_18 r3d_18 s3d swin3d_b swin3d_s swin3d_t",
+        "MViT S3D SwinTransformer3d VideoResNet",
+    ),
+    Row(
+        "vision.transforms",
+        "use RandomApply, RandomChoice and RandomOrder of the transforms that are there.",
+        classes="AugMix AutoAugment AutoAugmentPolicy ElasticTransform RandAugment TrivialAugmentWide",
+    ),
+    Row(
+        "vision.transforms.v2",
+        "use the transforms of vistorch.vision.transforms, which do the same to pictures.",
+        "check_type get_bounding_boxes get_keypoints has_all has_any query_chw query_size",
+        """AugMix AutoAugment AutoAugmentPolicy CenterCrop ClampBoundingBoxes ClampKeyPoints ColorJitter Compose
+        ConvertBoundingBoxFormat ConvertImageDtype CutMix ElasticTransform FiveCrop GaussianBlur GaussianNoise Grayscale
+        Identity InterpolationMode JPEG Lambda LinearTransformation MixUp Normalize PILToTensor Pad RGB RandAugment
+        RandomAdjustSharpness RandomAffine RandomApply RandomAutocontrast RandomChannelPermutation RandomChoice
+        RandomCrop RandomEqualize RandomErasing RandomGrayscale RandomHorizontalFlip RandomInvert RandomIoUCrop
+        RandomOrder RandomPerspective RandomPhotometricDistort RandomPosterize RandomResize RandomResizedCrop
+        RandomRotation RandomShortestSize RandomSolarize RandomVerticalFlip RandomZoomOut Resize SanitizeBoundingBoxes
+        SanitizeKeyPoints ScaleJitter SetClampingMode TenCrop ToDtype ToImage ToPILImage ToPureTensor ToTensor Transform
+        TrivialAugmentWide UniformTemporalSubsample""",
+    ),
+    Row(
+        "vision.tv_tensors",
+        "use plain tensors.",
+        "set_return_type wrap",
+        "BoundingBoxes BoundingBoxFormat Image KeyPoints Mask TVTensor Video",
     ),
     Row(
         "xpu",

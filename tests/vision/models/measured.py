@@ -137,6 +137,11 @@ def keys(network):
     ]
 
 
+def whole(network):
+    """What is compared of a network with all its layers: what is in its files, and what is printed of it."""
+    return [digest(keys(network)), digest([printed(network)])]
+
+
 @contextlib.contextmanager
 def unfilled(init):
     """Skip the drawing of first values, which takes seconds for a hundred million."""
@@ -253,12 +258,12 @@ def main():
     from vistorch.vision import models as mine
 
     if not asked.names:
-        numbers = {"small": {}, "keys": {}}
+        numbers = {"small": {}, "whole": {}}
         for name, (make, *size) in SMALL.items():
             numbers["small"][name] = measure(torch, lambda make=make: make(theirs), *size)
         with unfilled(torch.nn.init):
             for name in theirs.list_models(theirs):
-                numbers["keys"][name] = digest(keys(theirs.get_model(name)))
+                numbers["whole"][name] = whole(theirs.get_model(name))
         FILE.write_text(f'"""{HEAD}"""\n\nNUMBERS = {json.dumps(numbers, indent=4)}\n')
         return
     for name in theirs.list_models(theirs) if asked.names == ["all"] else asked.names:

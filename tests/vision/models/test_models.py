@@ -1,23 +1,27 @@
 """Networks: torchvision's counts and names, and the same lines run with torch."""
 
+import importlib
 import inspect
 import os
 import pickle
+import re
 import warnings
+from collections import OrderedDict
 
 import numpy as np
 import pytest
 
 import vistorch
 from tests.vision.models.counterparts import counterpart
-from tests.vision.models.measured import SMALL, differences, digest, keys, measure, unfilled
+from tests.vision.models.measured import SMALL, differences, measure, unfilled, whole
 from tests.vision.models.numbers import NUMBERS
 from vistorch.vision import models
+from vistorch.vision.models import mnasnet, registry, vision_transformer
 from vistorch.vision.models.weights import enums
 
 torch = pytest.importorskip("torch", reason="torch is the reference")
 
-NAMES = sorted([*NUMBERS["keys"], "lenet"])
+NAMES = sorted([*NUMBERS["whole"], "lenet"])
 # As torchvision's documentation counts parameters; pictures of another size make another count.
 COUNTS = {name: {one.meta["num_params"] for one in files} for name, files in enums().items()}
 
@@ -79,12 +83,12 @@ def test_list_models():
         models.get_model("resnet19")
 
 
-@pytest.mark.parametrize("name", NUMBERS["keys"])
+@pytest.mark.parametrize("name", NUMBERS["whole"])
 def test_names_of_values(name):
-    """Names, shapes and dtypes of the state_dict in their order, and how many parameters."""
+    """Names, shapes and dtypes of the state_dict in their order, what is printed, how many parameters."""
     with unfilled(vistorch.nn.init):
         network = built(name)
-    assert digest(keys(network)) == NUMBERS["keys"][name]
+    assert whole(network) == NUMBERS["whole"][name]
     # The file of GoogLeNet has no scores in the middle.
     parts = network.named_parameters()
     count = sum(p.numel() for key, p in parts if name != "googlenet" or not key.startswith("aux"))
@@ -322,6 +326,136 @@ def test_weights_are_read_where_pytorch_keeps_them(monkeypatch, tmp_path):
         models.get_model_weights("lenet")
 
 
+@pytest.fixture
+def files(monkeypatch):
+    """Weights and the values of their file, as if it were there."""
+    kept = {}
+    monkeypatch.setattr(registry, "_trained", lambda name, asked: kept[name])
+    return kept
+
+
+def test_old_names_in_the_files_of_densenets(files):
+    with unfilled(vistorch.nn.init):
+        values = models.densenet121().state_dict()
+        old = {
+            re.sub(r"(layer\d+\.(?:norm|conv))([12])", r"\1.\2", key): value for key, value in values.items()
+        }
+        assert "features.denseblock4.denselayer16.norm.2.running_var" in old and len(old) == len(values)
+        old["classifier.bias"] = vistorch.arange(1000.0)
+        files["densenet121"] = (models.DenseNet121_Weights.DEFAULT, old)
+        network = models.densenet121(weights="DEFAULT")
+    assert network.classifier.bias.tolist() == list(range(1000))
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"), [("googlenet", ("aux1", "aux2")), ("inception_v3", ("AuxLogits",))]
+)
+def test_files_of_inception_networks(files, name, parts):
+    """They have scores in the middle, which are kept where they are asked for, and want other pictures."""
+    weights = models.get_model_weights(name).DEFAULT
+    with unfilled(vistorch.nn.init):
+        files[name] = (weights, built(name).state_dict())
+        without = models.get_model(name, weights=weights, aux_logits=False)
+        assert not without.aux_logits and without.transform_input
+        assert [getattr(without, part) for part in parts] == [None] * len(parts)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            whole = models.get_model(name, weights=weights, aux_logits=True, transform_input=False)
+        assert [str(one.message)[:37] for one in said] == ["auxiliary heads in the pretrained goo"] * (
+            len(parts) - 1
+        )
+        assert whole.aux_logits and None not in [getattr(whole, part) for part in parts]
+        assert not whole.transform_input
+        of_itself = models.get_model(name, weights=weights)
+        assert of_itself.aux_logits == (name == "inception_v3")  # as in torchvision
+
+
+def test_pictures_are_as_large_as_those_of_the_file(files):
+    large = models.ViT_B_16_Weights.IMAGENET1K_SWAG_E2E_V1
+    arguments = {}
+    vision_transformer._ready(arguments, large)
+    assert arguments == {"image_size": 384}
+    files["vit_b_16"] = (large, {})
+    with pytest.raises(ValueError, match="'image_size' expected value 384 but got 224 instead"):
+        models.vit_b_16(weights=large, image_size=224)
+    files["maxvit_t"] = (models.MaxVit_T_Weights.DEFAULT, {})
+    with pytest.raises(
+        ValueError, match=r"'input_size' expected value \(224, 224\) but got \(448, 448\) instead"
+    ):
+        models.maxvit_t(weights="DEFAULT", input_size=(448, 448))
+
+
+def test_positions_of_another_size():
+    """Between the positions of the old network; the scores' layer stays unless it is to go."""
+    network = models.VisionTransformer(16, 8, 1, 2, 8, 16, num_classes=3)
+    old = network.encoder.pos_embedding.detach().clone()
+    new = vision_transformer.interpolate_embeddings(40, 8, network.state_dict(), "bilinear", True)
+    found = new["encoder.pos_embedding"]
+    assert found.shape == (1, 26, 8) and not [key for key in new if key.startswith("heads")]
+    grid = found[:, 1:].reshape(5, 5, 8)
+    assert (found[:, 0] == old[:, 0]).all()
+    np.testing.assert_allclose(grid[0, 0], old[0, 1], rtol=1e-6)
+    np.testing.assert_allclose(grid[2, 2], old[0, 1:].mean(0), rtol=1e-5)
+    same = network.state_dict()
+    assert vision_transformer.interpolate_embeddings(16, 8, same, reset_heads=True) is same
+    same["encoder.pos_embedding"] = vistorch.zeros(1, 4, 8)
+    with pytest.raises(ValueError, match="not a perfect square"):
+        vision_transformer.interpolate_embeddings(32, 8, same)
+
+
+def test_the_first_version_of_a_file_of_an_mnasnet():
+    """Its first layers have one width for every alpha; so has the network that loads it."""
+    network = models.MNASNet(0.25, num_classes=3)
+    state = models.MNASNet(0.25, num_classes=3).state_dict()
+    first = models.MNASNet(1.0, num_classes=3).layers
+    stem = vistorch.nn.Sequential(*first[:8]).state_dict(prefix="layers.")
+    row = mnasnet._row(16, 8, mnasnet.ROWS[0]).state_dict(prefix="layers.8.")
+    metadata = state._metadata
+    state = {**state, **stem, **row}
+    state = OrderedDict(state)
+    state._metadata = {**metadata, "": {"version": 1}}
+    with pytest.warns(UserWarning, match="is of the first version"):
+        network.load_state_dict(state)
+    assert network.layers[0].weight.shape == (32, 3, 3, 3) and network._version == 1
+    state._metadata = {**metadata, "": {"version": 3}}
+    with pytest.raises(ValueError, match="version should be set to 1 or 2 instead of 3"):
+        network.load_state_dict(state)
+
+
+def test_weights_are_where_torchvision_has_them_too():
+    for module, name in (
+        (models.resnet, "ResNet18"),
+        (models.mobilenet, "MobileNet_V2"),
+        (models.regnet, "RegNet_X_8GF"),
+    ):
+        assert getattr(module, f"{name}_Weights") is getattr(models, f"{name}_Weights")
+    with pytest.raises(AttributeError):
+        models.resnet.nothing  # noqa: B018
+
+
+UNBUILT = {
+    "models.detection": ("fasterrcnn_resnet50_fpn", "put one together from vistorch.vision.ops"),
+    "models.feature_extraction": ("create_feature_extractor", "module.register_forward_hook"),
+    "models.optical_flow": ("raft_small", "write it with vistorch.nn"),
+    "models.quantization": ("resnet18", "has no quantized tensors"),
+    "models.segmentation": ("fcn_resnet50", "put a head of your own"),
+    "models.video": ("r3d_18", "Conv3d"),
+    "transforms": ("AutoAugment", "use RandomApply, RandomChoice and RandomOrder"),
+    "transforms.v2": ("ToImage", "use the transforms of vistorch.vision.transforms"),
+    "tv_tensors": ("BoundingBoxes", "use plain tensors"),
+}
+
+
+@pytest.mark.parametrize("module", UNBUILT)
+def test_what_is_not_built_says_what_to_use(module):
+    name, instead = UNBUILT[module]
+    found = importlib.import_module(f"vistorch.vision.{module}")
+    assert name in dir(found)
+    with pytest.raises(NotImplementedError, match=instead):
+        getattr(found, name)()
+    assert module.split(".")[0] != "models" or getattr(models, module.split(".")[1]) is found
+
+
 def test_what_prepares_a_picture():
     prepare = models.ResNet50_Weights.IMAGENET1K_V2.transforms()
     assert (
@@ -348,6 +482,23 @@ def test_arguments_that_make_no_network():
         models.LeNet(size=12)
     with pytest.raises(ValueError, match="Unsupported SqueezeNet version 2_0"):
         models.SqueezeNet("2_0")
+    with pytest.raises(AssertionError, match="Wrong image width! Expected 16 but got 24!"):
+        models.VisionTransformer(16, 8, 1, 2, 8, 16)(vistorch.zeros(1, 3, 16, 24))
+    with pytest.raises(AssertionError, match="Input shape indivisible by patch size!"):
+        models.VisionTransformer(20, 8, 1, 2, 8, 16)
+    with pytest.raises(ValueError, match="block 1 is not divisible by partition size 2"):
+        models.MaxVit((24, 24), 8, 2, [8, 16], [1, 1], 4, 0.2)
+    with pytest.raises(ValueError, match="Invalid RegNet settings"):
+        models.regnet.BlockParams.from_init_params(13, 20, 36.0, 2.5, 8)
+    with pytest.raises(ValueError, match="expected stages_repeats as list of 3 positive ints"):
+        models.ShuffleNetV2([1], [8, 16, 32, 64, 128])
+    with pytest.raises(ValueError, match=r"alpha should be greater than 0.0 instead of 0"):
+        models.MNASNet(0)
+    for make in (models.ConvNeXt, models.EfficientNet, models.MobileNetV3):
+        with pytest.raises(ValueError, match="setting should not be empty"):
+            make([], 0.2)
+        with pytest.raises(TypeError, match="setting should be List"):
+            make([3], 0.2)
     with pytest.raises(ValueError, match="already registered under the name 'lenet'"):
         models.register_model()(models.lenet)
 

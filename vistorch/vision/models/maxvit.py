@@ -11,6 +11,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ... import Tensor, empty, nn
 from ..ops.misc import Conv2dNormActivation, SqueezeExcitation
 from ..ops.stochastic_depth import StochasticDepth
@@ -490,9 +492,9 @@ class MaxVit(nn.Module):
         self.stem = nn.Sequential(first, second)
         self.partition_size = partition_size
         self.blocks = nn.ModuleList()
-        layers, done, channels = sum(block_layers), 0, stem_channels
+        left_out = np.linspace(0, stochastic_depth_prob, sum(block_layers)).tolist()
+        done, channels = 0, stem_channels
         for out, count, size in zip(block_channels, block_layers, sizes, strict=False):
-            left_out = [stochastic_depth_prob * k / max(1, layers - 1) for k in range(done, done + count)]
             block = MaxVitBlock(
                 channels,
                 out,
@@ -507,7 +509,7 @@ class MaxVit(nn.Module):
                 partition_size,
                 size,
                 count,
-                left_out,
+                left_out[done : done + count],
             )
             self.blocks.append(block)
             channels, done = out, done + count

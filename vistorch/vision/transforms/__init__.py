@@ -1,5 +1,6 @@
 """Changes of images on their way into training, of Pillow's images and of tensors (..., C, H, W)."""
 
+from ..._lazy import unbuilt as _unbuilt
 from . import functional
 from .colors import (
     ColorJitter,
@@ -36,3 +37,5 @@ from .values import (
     ToTensor,
 )
 from .warps import RandomAffine, RandomPerspective, RandomRotation
+
+globals().update(_unbuilt("vision.transforms"))

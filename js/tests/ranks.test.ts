@@ -141,6 +141,7 @@ describe("an axis", () => {
       "≠ a03b",
       "0.5000",
     ]);
+    expect([...el.querySelectorAll("table")].map((one) => one.querySelectorAll("th").length)).toEqual([5, 3]);
     expect(el.querySelector(".vt-rk-hit")?.textContent).toBe("14    g += 1");
     expect(el.querySelector(".vt-rk-cure code")?.textContent).toBe("torch.manual_seed(0)");
     expect(el.textContent).toContain("<i>a note</i>");

@@ -172,13 +172,19 @@ class Collector(Listener):
                 "where": where if self.part == "forward" else "",
                 "step": self.number,
                 "operation": group.number if group is not None else 0,
-                "backend": str(group.backend) if group is not None else "",
+                "backend": _backend(group),
                 "memory": _memory(),
                 "rate": self._rate(),
                 "host": socket.gethostname(),
                 "pid": os.getpid(),
             }
         )
+
+
+def _backend(group: Any) -> str:
+    """What moves the data of a group, also where the program has not said it."""
+    found = str(group.backend) if group is not None else ""
+    return "mpi" if found == "undefined" else found
 
 
 def _memory() -> int:

@@ -129,11 +129,11 @@ class RanksRecord:
         else:
             made.state = "No answer" if silent else "Running" if run.done else "Waiting"
             if run.controls is not None:
-                made.bar = run.controls.bar()
-                if made.bar["paused"]:
+                made.bar = bar = run.controls.bar()
+                if bar["paused"]:
                     made.state = "Paused"
-                if made.bar["rate"] is None:
-                    made.bar["rate"] = next((b.get("rate") for b in run.beats.values()), None)
+                if bar["rate"] is None:
+                    bar["rate"] = next((b.get("rate") for b in run.beats.values()), None)
         made.rows = [made._row(run, rank, silent, now) for rank in range(run.count)]
         return made
 

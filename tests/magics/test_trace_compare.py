@@ -82,7 +82,7 @@ def test_one_line_each(sentence, type_in, tmp_path):
         "%vt compare good": "`%vt compare` needs the other recording",
         "%vt compare good nope": "NameError: name 'nope' is not defined",
         "%vt compare good 3": "the second is a int, no recording: type `%%vt record NAME`",
-        "%vt compare 'gone.vtr' good": "cannot read 'gone.vtr': FileNotFoundError",
+        "%vt compare 'gone.vtr' good": "there is no file 'gone.vtr'",
         f"%vt compare '{tmp_path / 'no.vtr'}' good": f"{tmp_path / 'no.vtr'} is no recording: ",
         "%vt compare good good --rtol -1": "rtol is a number from 0 up",
         "%%vt record\nx = 1": "`%%vt record` needs the variable that will hold the recording",

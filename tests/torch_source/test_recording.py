@@ -1,6 +1,7 @@
 """Runs on torch op by op: against each other, and against the same model on the engine."""
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 import vistorch
+from tests.torch_source.both import NETS, PLANTED, resnet
 from vistorch import vt
 from vistorch.debug.compare import Recording, compare
 from vistorch.torch_source import private
@@ -78,6 +80,101 @@ def test_where_a_run_on_torch_parts_from_the_same_model_here():
     assert "by its own doing" in record.sentence and "layer [1]" in record.sentence
     later = [row["forward"]["state"] for row in record.rows[record.first["row"] + 1 :] if row["forward"]]
     assert "own" not in later and "inherited" in later
+
+
+@pytest.fixture(scope="module")
+def references():
+    """A run without anything planted of each network, by library."""
+    made = {}
+
+    def reference(lib, name):
+        if (lib, name) not in made:
+            made[lib, name] = recorded(lib, NETS[name])[0]
+        return made[lib, name]
+
+    return reference
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_networks_are_the_same_on_both_libraries(name, references):
+    record = compare(references(vistorch, name), references(torch, name))
+    assert record.sentence.startswith("The runs agree"), record.sentence
+    states = {side["state"] for row in record.rows for side in (row["forward"], row["backward"]) if side}
+    assert states <= {"same", "inherited"}
+    apart = {row["op"] for row in record.rows if row["a"] is None or row["b"] is None}
+    assert apart <= {"view", "clone", "contiguous", "reshape"}  # layouts
+
+
+@pytest.mark.parametrize("lib", [vistorch, torch], ids=["vistorch", "torch"])
+@pytest.mark.parametrize(("name", "plant", "words"), PLANTED, ids=[f"{a} {b}" for a, b, _ in PLANTED])
+def test_a_planted_difference_is_named(lib, name, plant, words, references):
+    run = recorded(torch, lambda lib: NETS[name](lib, plant))[0]
+    record = compare(references(lib, name), run)
+    if lib is torch:  # without what only shapes in the other library
+        words = [re.sub(r"number \d+", "number", word) for word in words]
+    said = re.sub(r"number \d+", "number", record.sentence) if lib is torch else record.sentence
+    assert all(word.lower() in said.lower() for word in words), record.sentence
+
+
+def test_what_rounding_makes_of_a_deep_network_is_no_difference():
+    def wide(add):
+        with vt.record("run") as run:
+            x = torch.tensor([1.0, 2.0]) + add
+            (x * 1e4).sin().exp()
+        return run
+
+    record = compare(wide(torch.tensor(0.0)), wide(torch.tensor(3e-7)))
+    assert record.sentence.startswith("The runs agree but for rounding: 4 ops"), record.sentence
+    assert "in exp (number 4)." in record.sentence or "in sin (number 3)." in record.sentence
+
+    def more(lib):
+        net, loss = resnet(lib)
+        return net, lambda: loss() * (1.0 if lib is vistorch else 1.00001)
+
+    record = compare(recorded(vistorch, more)[0], recorded(torch, more)[0])
+    assert "rounding" not in record.sentence, record.sentence
+
+
+def test_an_op_that_writes_and_one_of_several_tensors_run_again():
+    def twice(lib, scale):
+        lib.manual_seed(0)
+        x, y = lib.randn(3, requires_grad=True), lib.randn(3)
+        with vt.record(lib.__name__) as run:
+            h = (x * 2).sub_(scale)
+            h = lib.stack([h, y])
+            lib.cat([h, h]).exp().sum().backward()
+        return run
+
+    record = compare(twice(torch, 3.0), twice(torch, 3.5))
+    states = {row["op"]: row["forward"]["state"] for row in record.rows}
+    assert states["mul"] == "same" and states["sub"] == "own", states
+    assert states["stack"] == states["cat"] == states["exp"] == "inherited"
+    backward = {row["op"]: row["backward"]["state"] for row in record.rows}
+    assert backward["cat"] == backward["stack"] == "inherited"
+
+
+def test_half_precision_runs_again():
+    def run(scale):
+        torch.manual_seed(0)
+        net = torch.nn.Linear(4, 4)
+        x = torch.randn(3, 4)
+        with vt.record("run") as made, torch.autocast("cpu", torch.bfloat16):
+            (net(x * scale).relu() * 3).sum().backward()
+        return made
+
+    record = compare(run(1.0), run(1.5))
+    states = [row["forward"]["state"] for row in record.rows]
+    assert states[0] == "own" and "differs" not in states and "own" not in states[1:], states
+
+
+def test_numbers_that_differ_in_a_late_digit_are_written_so():
+    def run(last):
+        with vt.record("run") as made:
+            torch.tensor([1.0, 2.0, last]).double().mul(3.0)
+        return made
+
+    record = compare(run(4.0), run(4.0001), rtol=1e-9, atol=1e-9)
+    assert len(set(record.first["values"])) == 2
 
 
 def test_two_runs_on_torch():

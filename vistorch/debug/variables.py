@@ -334,7 +334,7 @@ def _pictured(row: Row, value: Any, until: float) -> Row:
         if row.shape == ():
             return replace(row, number=_number(_raw(value)))
         return replace(row, thumb=thumbnail(_raw(value), left))
-    largest = max(value.named_parameters(), key=lambda pair: pair[1].numel(), default=None)
+    largest = max(value.named_parameters(), key=lambda pair: _count(pair[1]), default=None)
     if largest is None:
         return row
     own = row.says.startswith(f"{type(value).__name__}:")  # else it says which other name it is the same as
@@ -343,6 +343,14 @@ def _pictured(row: Row, value: Any, until: float) -> Row:
         return replace(row, thumb=thumbnail(_raw(largest[1]), left), says=said)
     except Unsupported:  # it has no values
         return row
+
+
+def _count(parameter: Any) -> int:
+    """How many values a parameter has; none, where it waits for its shape."""
+    try:
+        return parameter.numel()
+    except (ValueError, RuntimeError):
+        return 0
 
 
 def _number(array: Any) -> str:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine import browser
 from ..ranks import frames
 from ..ranks.agent import Agent, Failure, Settings
 from ..ranks.errors import DistNetworkError
@@ -95,6 +96,9 @@ class Pool:
     """
 
     def __init__(self, count: int, environment: dict[str, str] | None = None) -> None:
+        browser.refuse(
+            "a pool of ranks", browser.PROCESSES, "train in this one, or use a kernel on a computer"
+        )
         self.count, self.cell, self.open = count, 0, True
         self.left = False  # whether the ranks have left their process groups after the last cell
         self.messages: queue.Queue = queue.Queue()

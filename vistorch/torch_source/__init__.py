@@ -17,6 +17,7 @@ itself. What is private in torch stands in `private.py` alone.
 | `watching.py`, `losses.py` | a training loop as it runs; what its losses compare |
 | `memory.py` | what nodes keep for backward, over time |
 | `stepper.py`, `replayed.py` | a pass walked both ways; one that torch ran, stepped through afterwards |
+| `threads.py` | threads that begin while something looks |
 | `passes.py`, `norms.py` | passes as they begin; norms of what flowed |
 | `check.py` | a node against finite differences and against our own row |
 

@@ -104,7 +104,7 @@ class _Graph:
             "AccumulateGrad",
             name=n.name(),
             label=self.names.leaves.get(id(t), ""),
-            shape=tuple(t.shape),
+            shape=private.shape_of(t),
             dtype=values.name_of(t.dtype),
             device=str(t.device),
             grad=values.norm(t.grad),
@@ -155,7 +155,7 @@ class _Graph:
         """Say what the pass starts from."""
         name = self.names.leaves.get(id(t), "")
         value = values.number(t)
-        what = shape_text(tuple(t.shape)) if value is None else number_text(value)
+        what = shape_text(private.shape_of(t)) if value is None else number_text(value)
         self.builder.roots.append((self.number[node], f"{name} = {what}" if name else what))
 
 
@@ -176,7 +176,12 @@ def kept_by(nodes: list) -> tuple[dict[Any, tuple[Kept, ...]], bool]:
             if memory is None:
                 continue
             mine.append(
-                Kept(name, tuple(value.shape), private.bytes_of(value), memory in counted or memory in here)
+                Kept(
+                    name,
+                    private.shape_of(value),
+                    private.bytes_of(value),
+                    memory in counted or memory in here,
+                )
             )
             here.add(memory)
         counted |= here

@@ -8,6 +8,7 @@ Invariant: marks and hooks hold no node and no tensor, so what a program frees i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import ref
@@ -18,7 +19,7 @@ from ..debug.layers import about, spoken
 from ..debug.line_lookup import line_of
 from ..debug.source import Source
 from ..debug.timeline import Account, MemoryRecord, name_layers
-from . import notes, passes, private
+from . import notes, passes, private, threads
 from .graph import capture
 from .nodes import NODES, made_by, memory_of, order_of
 from .real import chip, ready, torch
@@ -72,25 +73,29 @@ class TorchTimeline:
             int, Any
         ] = {}  # by id of a leaf: it, weakly, as its memory may be another's when it is gone
         self._modules = notes.Modules()
-        self._mode = _Calls(self)
+        self.lock = threading.RLock()  # nodes come and go in all threads
         self._handles: list[Any] = []
         self._passes: list[list[int]] = []
+        self.over = False
         self._graph: Any = None
         self._drawn_at = 0
-        self._begun = self._count = 0
+        self._count = 0
 
     def __enter__(self) -> TorchTimeline:
         """Start to account."""
-        self._begun = private.next_sequence()
         self._modules.start()
-        self._end = passes.listen(self._backward)
+        self._mode = _Calls(self)
+        self._ends = [passes.listen(self._backward), threads.follow(lambda: _Calls(self))]
         self._mode.__enter__()
         return self
 
     def __exit__(self, *exc: Any) -> None:
         """Stop."""
         self._mode.__exit__(None, None, None)
-        self._end()
+        for end in self._ends:
+            end()
+        self._ends = []
+        self.over = True
         self._modules.stop()
         self._over()
         self._alive.clear()
@@ -103,23 +108,25 @@ class TorchTimeline:
         return made
 
     # ---- forward -----------------------------------------------------------------------------------------------
-    def made(self, out: Any) -> None:
+    def made(self, out: Any, begun: int) -> None:
         """A call has made nodes.
 
         Args:
             out: what it gave.
+            begun: the number of the first node of its thread that counts.
         """
         place = notes.where()
-        for t in out if isinstance(out, (tuple, list)) else (out,):
-            if isinstance(t, torch.Tensor) and not private.is_wrapped(t) and t.grad_fn is not None:
-                self._account_for([t.grad_fn], place)
+        with self.lock:
+            for t in out if isinstance(out, (tuple, list)) else (out,):
+                if isinstance(t, torch.Tensor) and not private.is_wrapped(t) and t.grad_fn is not None:
+                    self._account_for([t.grad_fn], place, begun)
 
-    def _account_for(self, waiting: list, place: Any) -> None:
+    def _account_for(self, waiting: list, place: Any, begun: int) -> None:
         """Account for the nodes below some that nobody has seen yet, the oldest first."""
         new: dict[Any, None] = {}
         while waiting:
             n = waiting.pop()
-            if n in new or NODES.is_leaf(n) or self._mark in n.metadata or private.sequence(n) < self._begun:
+            if n in new or NODES.is_leaf(n) or self._mark in n.metadata or private.sequence(n) < begun:
                 continue
             new[n] = None
             waiting += [below for below, _ in n.next_functions if below is not None]
@@ -149,8 +156,9 @@ class TorchTimeline:
 
     def _gone(self, key: int) -> None:
         """A node is no more."""
-        self._alive.pop(key, None)
-        self.account.release(key)
+        with self.lock:
+            self._alive.pop(key, None)
+            self.account.release(key)
 
     # ---- backward ----------------------------------------------------------------------------------------------
     def _backward(self, tensors: Any, gradient: Any, options: dict) -> bool:
@@ -168,10 +176,14 @@ class TorchTimeline:
             roots: what it starts from.
             frees: whether each lets go of what it saved.
         """
+        with self.lock:
+            self._begin(roots, frees)
+
+    def _begin(self, roots: list, frees: bool) -> None:
         self._over()
         first = [found[0] for t in roots if isinstance(t, torch.Tensor) and (found := made_by(t)) is not None]
         order = order_of(first)
-        self._account_for(first, None)
+        self._account_for(first, None, self._mode.begun)
         if self.account.top > self._drawn_at:  # the graph of the pass that begins where most is kept
             self._drawn_at = self.account.top
             self._graph = _drawn(roots, self.source, self.namespace, self._row_of)
@@ -196,10 +208,11 @@ class TorchTimeline:
             span: the ticks of its pass.
             frees: whether it lets go of what it saved.
         """
-        self.account.tick += 1
-        span[1] = self.account.tick
-        if frees and key is not None:
-            self.account.release(key)
+        with self.lock:
+            self.account.tick += 1
+            span[1] = self.account.tick
+            if frees and key is not None:
+                self.account.release(key)
 
     def _over(self) -> None:
         """The hooks of the last pass are taken off nodes that were retained."""
@@ -228,23 +241,29 @@ class _Ran:
 
 
 class _Calls(torch.overrides.TorchFunctionMode):
-    """Sees each call of a function of torch, and whether it has made nodes."""
+    """Sees each call of a function of torch in one thread, and whether it has made nodes."""
 
     def __init__(self, timeline: TorchTimeline) -> None:
         super().__init__()
-        self.timeline = timeline
+        self.timeline, self.begun = timeline, 0
+
+    def __enter__(self) -> _Calls:
+        """Start to see what this thread calls."""
+        self.begun = private.next_sequence()
+        super().__enter__()
+        return self
 
     @private.uncompiled
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if private.compiling():
+        if private.compiling() or self.timeline.over:
             return func(*args, **kwargs)
         if func is torch.autograd.grad:
             self._grad(*args, **kwargs)
         begun = private.next_sequence()
         out = func(*args, **kwargs)
         if private.next_sequence() != begun:
-            self.timeline.made(out if out is not None or not args else args[0])
+            self.timeline.made(out if out is not None or not args else args[0], self.begun)
         return out
 
     def _grad(
@@ -264,7 +283,7 @@ class _Calls(torch.overrides.TorchFunctionMode):
 def _hold(account: Account, key: int, node: Any, place: Any, call: Any) -> None:
     """Account for a node."""
     saved = [
-        (one.memory, private.bytes_of(one.value), tuple(one.value.shape))
+        (one.memory, private.bytes_of(one.value), private.shape_of(one.value))
         for one in NODES.saved(node)
         if one.memory is not None
     ]

@@ -122,7 +122,7 @@ def _saved(node: Any, name: str, value: Any) -> Saved:
 
 def _shape(node: Any, output: int) -> tuple[int, ...]:
     if hasattr(node, "variable"):
-        return tuple(node.variable.shape)
+        return private.shape_of(node.variable)
     found = private.outputs(node)
     return found[output][0] if output < len(found) else ()
 
@@ -180,5 +180,8 @@ def made_by(tensor: Any) -> tuple[Any, int] | None:
     """The node and output that a gradient of a tensor arrives at; None where it has none."""
     if not tensor.requires_grad:
         return None
-    found = torch.autograd.graph.get_gradient_edge(tensor)
+    try:
+        found = torch.autograd.graph.get_gradient_edge(tensor)
+    except RuntimeError:  # a leaf that is nested: torch makes a view to find its node, and none can be made
+        return None
     return found.node, found.output_nr

@@ -10,13 +10,14 @@ Invariant: a node is noted once, by the call that made it.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, ref
 
 from ..debug.graph.module_calls import Call
 from ..engine.base.home import HOME
-from . import private
+from . import private, threads
 from .real import torch
 
 KEY = "vistorch"
@@ -107,14 +108,25 @@ class Lines(torch.overrides.TorchFunctionMode):
                             waiting.append(below)
 
 
+class _Here(threading.local):
+    """The call of a module that runs in this thread."""
+
+    call: Call | None = None
+
+
 class Modules:
-    """Knows which module runs now in the thread that it was started in."""
+    """Knows which module runs now, in each thread."""
 
     def __init__(self) -> None:
-        self.call: Call | None = None
+        self._here = _Here()
         self.handles: list[Any] = []
         self.count = 0
         self.leave: Callable[[], None] | None = None  # what was asked to end, and could not yet
+
+    @property
+    def call(self) -> Call | None:
+        """The call that runs now in this thread."""
+        return self._here.call
 
     def start(self) -> None:
         """Begin."""
@@ -124,7 +136,7 @@ class Modules:
         """End."""
         for handle in self.handles:
             handle.remove()
-        self.handles, self.call = [], None
+        self.handles, self._here = [], _Here()
 
     def _begin(self, module: Any, args: Any) -> None:
         if self.leave is not None:
@@ -132,16 +144,18 @@ class Modules:
         if compiling() or not self.handles:
             return
         self.count += 1
-        place = where() if self.call is None else self.call.place
-        self.call = Call(self.count, ref(module), self.call, 0, place)
+        here = self._here
+        place = where() if here.call is None else here.call.place
+        here.call = Call(self.count, ref(module), here.call, 0, place)
 
     def _end(self, module: Any, args: Any, out: Any) -> None:
         if compiling():
             return
-        call = self.call
+        here = self._here
+        call = here.call
         while call is not None and call.module() is not module:
             call = call.parent
-        self.call = None if call is None else call.parent
+        here.call = None if call is None else call.parent
 
 
 class Noting:
@@ -154,23 +168,40 @@ class Noting:
     def __init__(self) -> None:
         self.modules = Modules()
         self.lines = Lines(self.modules)
+        self.elsewhere: WeakSet[Lines] = WeakSet()  # of other threads
         self.active = False
 
     def start(self) -> None:
         """Begin; again is no harm."""
-        self.lines.leaving, self.modules.leave = False, None
+        self._leave(False)
+        self.modules.leave = None
         if not self.active:
             self.active = True
             self.modules.start()
             self.lines.__enter__()
+            self.end = threads.follow(self._follow)
+
+    def _follow(self) -> Lines:
+        """The lines of a thread that begins."""
+        lines = Lines(self.modules)
+        lines.leaving = self.lines.leaving
+        self.elsewhere.add(lines)
+        return lines
+
+    def _leave(self, leaving: bool) -> None:
+        for lines in (self.lines, *self.elsewhere):
+            lines.leaving = leaving
 
     def stop(self) -> None:
         """End, if that can be done now."""
         if not self.active:
             return
         if private.top_mode() is not self.lines:
-            self.lines.leaving, self.modules.leave = True, self.stop
+            self._leave(True)
+            self.modules.leave = self.stop
             return
+        self._leave(True)
+        self.end()
         self.lines.__exit__(None, None, None)
         self.modules.stop()
         self.modules.leave, self.active = None, False

@@ -34,15 +34,19 @@ def sequence(node: Any) -> int:
 next_sequence: Callable[[], int] = torch.autograd._get_sequence_nr
 
 
+def shape_of(tensor: Any) -> tuple[int, ...]:
+    """The shape of a tensor; () of one that has none: nested, or a parameter that waits for its first forward."""
+    try:
+        return tuple([int(n) for n in tensor.shape])
+    except (RuntimeError, TypeError, ValueError):
+        return ()
+
+
 def outputs(node: Any) -> list[tuple[tuple[int, ...], Any, Any]]:
     """Shape, dtype and device of each output of a node's forward op; empty where torch does not say."""
     found = []
     for meta in getattr(node, "_input_metadata", None) or ():
-        try:
-            shape = tuple([int(n) for n in meta.shape])
-        except (RuntimeError, TypeError, ValueError):  # nested, or with symbols
-            shape = ()
-        found.append((shape, meta.dtype, meta.device))
+        found.append((shape_of(meta), meta.dtype, meta.device))
     return found
 
 
@@ -219,9 +223,7 @@ def call_node(node: Any, grads: list) -> list | None:
     each: tuple[Any, ...] = sent if isinstance(sent, tuple) else (sent,)
     found = []
     for (target, output), g in zip(node.next_functions, each, strict=False):
-        shape = (
-            None if target is None else tuple(target.variable.shape) if hasattr(target, "variable") else None
-        )
+        shape = None if target is None else shape_of(target.variable) if hasattr(target, "variable") else None
         if target is not None and shape is None:
             shape = outputs(target)[output][0]
         found.append(g if g is None or shape is None or tuple(g.shape) == shape else g.sum_to_size(shape))

@@ -12,8 +12,10 @@ and shapes.
 from __future__ import annotations
 
 import math
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from traceback import extract_tb
 from types import SimpleNamespace
 from typing import Any
@@ -31,13 +33,18 @@ from ..debug.trace.reads import PASS_ON
 from ..debug.trace.record import TraceRecord
 from ..debug.trace.row import Row
 from ..debug.trace.trace import ORIGINS
-from . import notes, passes, private, rows, values
+from . import notes, passes, private, rows, threads, values
 from .forward import Forward
 from .graph import capture
 from .nodes import NODES
 from .real import chip, ready, torch
 
 WHOLE = frozenset((torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64))
+UNSEEN = (
+    "A backward pass ran in a thread that was there before: what runs in it is not seen, only threads that begin "
+    "inside of what is traced are"
+)
+CLOSED = 1 << 30  # a mode of a trace that is over
 RECENT = 100_000  # memories that are known to have been looked at
 # What gives memory that may hold anything until it is written.
 UNWRITTEN = ("empty", "new_empty", "resize", "set_")
@@ -117,6 +124,39 @@ class _Pending:
         self.inputs, self.worst = rows.inputs_of(node), (0, 0)
 
 
+class _Here:
+    """What is known of one thread: its newest op and module, the pass that it runs, the node that runs in it.
+
+    Args:
+        number: of the next node that the thread makes.
+        elsewhere: it is not the thread that the trace began in.
+    """
+
+    def __init__(self, number: int, elsewhere: bool) -> None:
+        self.begun = self.number = number
+        self.elsewhere = elsewhere
+        self.made: tuple[Row, list] | None = None  # elsewhere: the newest op, and what it gave
+        self.call: Any = None  # the call of a module that runs, and (the outermost module, the module)
+        self.inside: Any = None
+        self.node: Any = None  # the node that runs, its row, and what its first op was given
+        self.row: Row | None = None
+        self.given: list = []
+        self.held: dict[Any, _Pending] = {}
+        self.hooked: dict[Any, list[tuple[_Pending, int, int]]] = {}
+        self.hooks: list[Any] = []  # at nodes of the pass that runs
+        self.came: dict[Any, list] = {}
+        self.outputs: tuple = ()  # of the pass that runs
+        self.starting = False  # a pass was asked for: torch makes the gradient of its loss
+
+    def over(self) -> None:
+        """The pass is over: nothing of it is kept."""
+        for hook in self.hooks:
+            hook.remove()
+        self.hooks = []
+        self.held, self.hooked, self.came = {}, {}, {}
+        self.node, self.row, self.given = None, None, []
+
+
 class TorchTrace:
     """Records what runs on torch and finds where the first bad value came from; as `debug.trace.Trace`.
 
@@ -145,50 +185,47 @@ class TorchTrace:
         self.ended: list[tuple[str, int | None]] = []
         self._course: Course | None = Course()
         self._modules = notes.Modules()
-        self._call: Any = None  # the call of a module that runs, and (the outermost module, the module)
-        self._inside: Any = None
-        self._mode = _Seen(self._ran, self._before)
+        self.lock = threading.RLock()  # one op of all threads at a time
+        self._modes: list[_Seen] = []  # of each thread that was seen, first that of this one
+        self._thread = threading.local()
+        self._several = False  # other threads make nodes, too
+        self._unseen = False  # a pass ran in a thread that was there before
         self._handles: list[Any] = []  # of optimizers
-        self._hooks: list[Any] = []  # at nodes of the pass that runs
-        self._end: Callable[[], None] | None = None
-        self._by_number: dict[int, Row] = {}  # rows by the number of the node that they made
-        self._number = 0
-        self._node: Any = None  # the node that runs, its row, and what its first op was given
-        self._row: Row | None = None
-        self._given: list = []
-        self._held: dict[Any, _Pending] = {}
-        self._hooked: dict[Any, list[tuple[_Pending, int, int]]] = {}
-        self._came: dict[Any, list] = {}
-        self._outputs: tuple = ()  # of the pass that runs
+        self._ends: list[Callable[[], None]] = []
+        # rows by the number of the node that they made in this thread; nodes of others have a mark
+        self._by_number: dict[int, Row] = {}
+        self._mark = object()
         self._bad: dict[int, bool] = {}  # memory that holds something bad: whether it was put there
         self._looked: set[int] = set()
         self._stepped: dict[int, Any] = {}  # what an optimizer changes, by id
-        self._starting = False  # a pass was asked for: torch makes the gradient of its loss
 
     # ---- begin and end -----------------------------------------------------------------------------------------
     def __enter__(self) -> TorchTrace:
         """Start to record."""
         self._began = time.perf_counter()
-        self._number = private.next_sequence()
         self._modules.start()
-        self._end = passes.listen(self._backward)
         self._handles = private.on_optimizer_step(self._step, self._stepped_now)
-        self._mode.__enter__()
+        mode = self._mode_of_thread()
+        self._ends = [passes.listen(self._backward), threads.follow(self._elsewhere)]
+        mode.__enter__()
         return self
 
     def __exit__(self, *exc: Any) -> None:
         """Stop; an exception goes on its way, and what ran before it is in the record."""
         self.seconds += time.perf_counter() - self._began
-        self._mode.__exit__(None, None, None)
+        self._modes[0].__exit__(None, None, None)
         for handle in self._handles:
             handle.remove()
         self._handles = []
         self._modules.stop()
-        if self._end is not None:
-            self._end()
-            self._end = None
-        self._over()
-        self._outputs = ()
+        for end in self._ends:
+            end()
+        self._ends = []
+        with self.lock:
+            for mode in self._modes:
+                self._settle(mode.here)
+                mode.close()
+        self._modes = []
         self.failed(exc[1] if exc else None)
 
     def failed(self, error: BaseException | None) -> None:
@@ -201,31 +238,87 @@ class TorchTrace:
         """What was found, as a record."""
         from ..debug.trace.build import build
 
-        return build(self)
+        made = build(self)
+        if self._unseen:
+            made.says.append(UNSEEN)
+        return made
 
     def called(self, tensor: Any) -> str:
         """What a leaf is called."""
         name = self.names(tensor) if self.names is not None else None
-        return name or f"a leaf of shape {shape(tuple(tensor.shape))}"
+        return name or f"a leaf of shape {shape(private.shape_of(tensor))}"
+
+    # ---- threads -----------------------------------------------------------------------------------------------
+    def _mode_of_thread(self) -> _Seen:
+        """A mode for this thread."""
+        with self.lock:
+            self._several = bool(self._modes)
+            mode = _Seen(self, _Here(private.next_sequence(), self._several))
+            self._modes.append(mode)
+        self._thread.mode = mode
+        return mode
+
+    @contextmanager
+    def _elsewhere(self) -> Iterator[None]:
+        """A thread that begins is followed until it, or the trace, is over."""
+        mode = self._mode_of_thread()
+        with mode:
+            try:
+                yield
+            finally:
+                with self.lock:
+                    self._settle(mode.here)
+                    mode.close()
+                    if mode in self._modes:
+                        self._modes.remove(mode)
+                    self._thread.mode = None
+
+    def _settle(self, here: _Here) -> None:
+        """The nodes of another thread's newest op exist now: they get a mark, as numbers are those of a thread."""
+        if here.made is None:
+            return
+        row, outs = here.made
+        waiting = [t.grad_fn for t in outs if t.grad_fn is not None]
+        if waiting:
+            here.made = None
+        while waiting:
+            n = waiting.pop()
+            if hasattr(n, "variable") or private.sequence(n) < here.begun or self._mark in n.metadata:
+                continue
+            n.metadata[self._mark] = row
+            waiting += [below for below, _ in n.next_functions if below is not None]
 
     # ---- the loop ----------------------------------------------------------------------------------------------
     def _step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self._mode.muted += 1
+        mode = getattr(self._thread, "mode", None)
+        if mode is not None:
+            mode.muted += 1
 
     def _stepped_now(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        self._mode.muted = max(0, self._mode.muted - 1)
+        mode = getattr(self._thread, "mode", None)
+        if mode is not None:
+            mode.muted = max(0, mode.muted - 1)
         for group in optimizer.param_groups:
             self._stepped.update((id(p), p) for p in group["params"])
 
     def _backward(self, tensors: Any, gradient: Any, options: dict) -> bool:
-        self._over()
-        given = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
-        self._outputs, self._starting = given, True
+        mode = getattr(self._thread, "mode", None)
+        if mode is None:
+            self._unseen = True
+            return False
+        with self.lock:
+            for one in self._modes:
+                self._settle(one.here)
+            self._pass_begins(mode.here, (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors))
+        return False
+
+    def _pass_begins(self, here: _Here, given: tuple) -> None:
+        here.over()
+        here.outputs, here.starting = given, True
         if self._course is not None and len(given) == 1:
             size = values.number(given[0])
             if size is not None:
                 self._course.add(notes.where(), size)
-        return False
 
     def _stop_course(self) -> None:
         """Something is bad: what the losses did before is what counts."""
@@ -233,8 +326,14 @@ class TorchTrace:
             self.growth, self._course = self._course.growth(), None
 
     # ---- an op -------------------------------------------------------------------------------------------------
-    def _before(self, op: _Op, args: tuple, kwargs: dict) -> bool:
-        """Before a write: whether its target holds something bad that it will read."""
+    def before(self, op: _Op, args: tuple, kwargs: dict) -> bool:
+        """Before a write: whether its target holds something bad that it will read.
+
+        Args:
+            op: what is known of the op.
+            args: what it is given.
+            kwargs: the same, by name.
+        """
         if op.schema.name in OVERWRITES or op.unwritten:
             return False
         for i, name in op.schema.written:
@@ -247,31 +346,43 @@ class TorchTrace:
                     return True
         return False
 
-    def _ran(self, op: _Op, args: tuple, kwargs: dict, out: Any, target_bad: bool) -> None:
+    def ran(self, here: _Here, op: _Op, args: tuple, kwargs: dict, out: Any, target_bad: bool) -> None:
+        """An op has run.
+
+        Args:
+            here: its thread.
+            op: what is known of it.
+            args: what it was given.
+            kwargs: the same, by name.
+            out: what it gave.
+            target_bad: what `before` said.
+        """
         node = private.CURRENT_NODE()
         if node is not None and not torch.is_grad_enabled():
-            self._ran_in(node, op, args, kwargs, out)
+            self._ran_in(here, node, op, args, kwargs, out)
             return
         if node is None and private.in_backward():
-            self._summed(args, out)
-            return
-        if self._node is not None:
-            self._over()
-        if self._starting:
-            self._starting = False
+            return  # gradients that meet were added, outside of all nodes
+        if here.node is not None:
+            here.over()
+        if here.starting:
+            here.starting = False
             if op.schema.name == "ones_like":
                 return
         number = private.NEXT_SEQUENCE()
         call = self._modules.call
-        if call is not self._call:
-            self._call = call
-            self._inside = None if call is None else (call.around()[0].module(), call.module())
-        row = Row(len(self.rows), op.rule, op.rule.name, notes.where(), self._inside)
+        if call is not here.call:
+            here.call = call
+            here.inside = None if call is None else (call.around()[0].module(), call.module())
+        row = Row(len(self.rows), op.rule, op.rule.name, notes.where(), here.inside)
         self.rows.append(row)
-        if number > self._number:
-            for made in range(self._number, number):
+        if here.elsewhere:
+            self._settle(here)
+            here.made = row, _tensors(out)
+        elif number > here.number:
+            for made in range(here.number, number):
                 self._by_number[made] = row
-        self._number = number
+        here.number = number
         if op.schema.views and not self._bad:
             return
         bad_out = False
@@ -356,23 +467,23 @@ class TorchTrace:
         return not np.isnan(plain(_host(t))).any()
 
     # ---- backward ----------------------------------------------------------------------------------------------
-    def _ran_in(self, node: Any, op: _Op, args: tuple, kwargs: dict, out: Any) -> None:
+    def _ran_in(self, here: _Here, node: Any, op: _Op, args: tuple, kwargs: dict, out: Any) -> None:
         """An op has run inside of a node."""
-        if node is not self._node:
-            self._node, self._row, self._given = node, self._row_of(node), []
-        self._given.append((args, out))
-        if op.schema.views or op.unwritten or self._row is None:
+        if node is not here.node:
+            here.node, here.row, here.given = node, self._row_of(node), []
+        here.given.append((args, out))
+        if op.schema.views or op.unwritten or here.row is None:
             return
         if isinstance(out, torch.Tensor):
             bad = is_bad(out, self.bound)
         else:
             bad = any(is_bad(t, self.bound) for t in _tensors(out))
-        if bad and node not in self._held:
-            self._suspect(node, self._row)
+        if bad and node not in here.held:
+            self._suspect(here, node, here.row)
 
     def _row_of(self, node: Any) -> Row | None:
         """The row of a node whose backward begins; None for a leaf."""
-        row = self._by_number.get(private.sequence(node))
+        row = self._known(node)
         if row is None:
             if NODES.is_leaf(node):
                 return None
@@ -380,33 +491,41 @@ class TorchTrace:
             row = Row(len(self.rows), None, name.lower(), notes.place_of(node), None)
             row.state = ""
             self.rows.append(row)
-            self._by_number[private.sequence(node)] = row
+            if self._several:
+                node.metadata[self._mark] = row
+            else:
+                self._by_number[private.sequence(node)] = row
         if not row.back:
             row.back = "clean"
             self.back_order.append(row)
         return row
 
-    def _summed(self, args: tuple, out: Any) -> None:
-        """Gradients that meet were added, outside of all nodes."""
+    def _known(self, node: Any) -> Row | None:
+        """The row that made a node."""
+        number = private.sequence(node)
+        if self._several and number < private.FIRST_SEQUENCE_OF_LEAVES:
+            marked = node.metadata.get(self._mark)
+            return self._by_number.get(number) if marked is None else marked
+        return self._by_number.get(number)
 
-    def _suspect(self, node: Any, row: Row) -> None:
+    def _suspect(self, here: _Here, node: Any, row: Row) -> None:
         """Something bad was made in a node, or has come to it: hooks at what comes next tell what it sends."""
         self._stop_course()
-        came = self._came.get(node)
+        came = here.came.get(node)
         bad_in = came is not None
         if came is None:
-            came = self._incoming(node)
+            came = self._incoming(here, node)
             bad_in = any(self._is_bad(t) for t in came)
         known = None
         if came and len(came) == 1 and came[0] is not None:
             known = Forward([node]).known(node, came[0])
-        held = self._held[node] = _Pending(node, row, came, bad_in, known)
+        held = here.held[node] = _Pending(node, row, came, bad_in, known)
         if bad_in:
             row.back, row.back_bad = "healed", (0, 0, 0, 0, 0)  # until something bad is seen to leave it
-        if self.graph is None and self._outputs:
+        if self.graph is None and here.outputs:
             try:
                 self.graph = capture(
-                    list(self._outputs),
+                    list(here.outputs),
                     namespace=self.namespace,
                     source=named("torch"),
                     title="backward()",
@@ -417,37 +536,38 @@ class TorchTrace:
         for edge, (target, output) in enumerate(node.next_functions):
             if target is None:
                 continue
-            waiting = self._hooked.get(target)
+            waiting = here.hooked.get(target)
             if waiting is None:
-                waiting = self._hooked[target] = []
-                self._hooks.append(target.register_prehook(_Arrival(self, target)))
+                waiting = here.hooked[target] = []
+                here.hooks.append(target.register_prehook(_Arrival(self, here, target)))
             waiting.append((held, edge, output))
 
     def _row_number(self, node: Any) -> int:
         """The row of a node, -1 where it has none."""
-        row = self._by_number.get(private.sequence(node))
+        row = self._known(node)
         return -1 if row is None else row.index
 
-    def _incoming(self, node: Any) -> list:
+    def _incoming(self, here: _Here, node: Any) -> list:
         """The gradient that came into the node that runs: what its ops were given, but neither saved nor made there."""
         known = {s.memory for s in NODES.saved(node) if s.memory is not None}
         shape = NODES.shape(node)
-        for args, out in self._given:
+        for args, out in here.given:
             for t in _tensors(args):
-                if tuple(t.shape) == shape and private.memory_of(t) not in known:
+                if private.shape_of(t) == shape and private.memory_of(t) not in known:
                     return [t]
             known.update(private.memory_of(t) for t in _tensors(out))
         return []
 
-    def arrived(self, target: Any, grads: tuple) -> None:
+    def arrived(self, here: _Here, target: Any, grads: tuple) -> None:
         """A node that follows a suspect begins.
 
         Args:
+            here: the thread that asked for the pass.
             target: the node.
             grads: what comes in.
         """
         bad = [g is not None and self._is_bad(g) for g in grads]
-        for held, edge, output in self._hooked.get(target, ()):
+        for held, edge, output in here.hooked.get(target, ()):
             if output < len(bad) and bad[output]:
                 self._sent(held, edge, grads[output])
         if not any(bad):
@@ -456,10 +576,10 @@ class TorchTrace:
             d = _host(grads[0])
             self.leaves[id(target.variable)] = (target.variable, d.copy(), True)
             return
-        self._came[target] = list(grads)
-        self._node, self._row = target, self._row_of(target)
-        if self._row is not None:
-            self._suspect(target, self._row)
+        here.came[target] = list(grads)
+        here.node, here.row = target, self._row_of(target)
+        if here.row is not None:
+            self._suspect(here, target, here.row)
 
     def _sent(self, held: _Pending, edge: int, g: Any) -> None:
         """A node has sent something bad along an edge."""
@@ -490,37 +610,36 @@ class TorchTrace:
                 self.bound,
             )
 
-    def _over(self) -> None:
-        """The pass is over: nothing of it is kept."""
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
-        self._held, self._hooked, self._came = {}, {}, {}
-        self._node, self._row, self._given = None, None, []
-
 
 class _Arrival:
     """A hook before a node: it changes nothing."""
 
-    def __init__(self, trace: TorchTrace, node: Any) -> None:
-        self.trace, self.node = trace, node
+    def __init__(self, trace: TorchTrace, here: _Here, node: Any) -> None:
+        self.trace, self.here, self.node = trace, here, node
 
     def __call__(self, grads: tuple) -> None:
-        with torch.no_grad(), private.without_modes(), private.without_dispatch_modes():
-            self.trace.arrived(self.node, grads)
+        with torch.no_grad(), private.without_modes(), private.without_dispatch_modes(), self.trace.lock:
+            self.trace.arrived(self.here, self.node, grads)
 
 
 class _Seen(private.DispatchMode):
-    """Sees each op of the dispatcher.
+    """Sees each op of the dispatcher in one thread.
 
     Args:
-        ran: called with the op, its arguments, its result, and what `before` said.
-        before: called before an op that writes.
+        trace: what is asked before an op that writes, and called after each.
+        here: what is known of the thread.
     """
 
-    def __init__(self, ran: Callable, before: Callable) -> None:
+    def __init__(self, trace: TorchTrace, here: _Here) -> None:
         super().__init__()
-        self.ran, self.before, self.muted = ran, before, 0
+        self.trace: Any = trace
+        self.here, self.muted = here, 0
+
+    def close(self) -> None:
+        """See nothing more, also in a thread that goes on."""
+        self.here.over()
+        self.here = _Here(0, True)
+        self.trace, self.muted = None, CLOSED
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -531,9 +650,15 @@ class _Seen(private.DispatchMode):
             op = _ops[func] = _Op(func)
         if op.silent:
             return func(*args, **kwargs)
-        target_bad = self.before(op, args, kwargs) if op.schema.written else False
+        trace = self.trace
+        target_bad = False
+        if op.schema.written:
+            with trace.lock:
+                target_bad = trace.before(op, args, kwargs)
         out = func(*args, **kwargs)
-        self.ran(op, args, kwargs, out, target_bad)
+        with trace.lock:
+            if self.trace is not None:
+                trace.ran(self.here, op, args, kwargs, out, target_bad)
         return out
 
 

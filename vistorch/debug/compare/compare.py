@@ -34,9 +34,21 @@ TOLERANCES = {
     "complex128": (1e-7, 1e-7),
 }
 CELLS = 1024
-# what these give beside their result is for their own backward, and libraries differ in it
-ASIDE = frozenset(("native_batch_norm", "native_layer_norm", "native_group_norm", "max_pool2d", "nll_loss"))
-SHAPING = frozenset(("clone", "expand", "permute", "squeeze", "t", "transpose", "unsqueeze", "view"))
+# how many results these have: what they give beside is for their own backward, and libraries differ in it
+RESULTS = {
+    "attention": 1,
+    "lstm_layer": 3,
+    "masked_attention": 1,
+    "max_pool2d": 1,
+    "native_batch_norm": 1,
+    "native_group_norm": 1,
+    "native_layer_norm": 1,
+    "nll_loss": 1,
+}
+# libraries reshape and transpose in another order
+SHAPING = frozenset(
+    ("clone", "contiguous", "expand", "permute", "reshape", "squeeze", "t", "transpose", "unsqueeze", "view")
+)
 NAMED = 3  # ops that a sentence names
 
 
@@ -139,26 +151,46 @@ class _Comparison:
         return parts
 
     def _first(self, made: CompareRecord, found: list) -> None:
-        """The first op that differs: in forward, or else in the order of the pass; by its own doing if any does."""
-        same = self.a.source == self.b.source  # libraries reshape and transpose in another order
-        alone = [r for r in made.rows if r["a"] is None or r["b"] is None]
-        apart = next((r for r in alone if same or r["op"] not in SHAPING), None)
+        """The first op that differs: in forward, or else in the order of the pass; by its own doing if any does.
+
+        Where the runs have other ops in one place, and what follows inherits a difference from there, those come first.
+        """
+        parted = self._parted(made)
         # forward in its order, then backward in the order of the pass
         ordered = sorted(found, key=lambda f: (f[2] == "backward", f[0] if f[2] == "forward" else f[6]))
-        own = next((f for f in ordered if made.rows[f[0]][f[2]]["state"] != "inherited"), None)
-        one = own or (ordered[0] if ordered else None)
-        if one is not None:
-            row, nr, which, x, y, d, _ = one
-            made.first = self._state_of(made.rows[row], nr, which, x, y, d)
-            begins = self._begins(which, x, y)
-            made.sentence = _sentence(made.rows[row], which, made.first, d, begins)
-        elif apart is None:
-            made.sentence = f"The runs agree: {count(len(made.rows), 'op')} compared."
-        if apart is not None and (one is None or apart["id"] < one[0]):
-            alone = _alone(made, apart)
-            made.sentence = (
-                f"{alone}. {made.sentence}".rstrip() if made.sentence else f"{alone}; all others agree."
-            )
+        states = [made.rows[f[0]][f[2]]["state"] for f in ordered]
+        if not ordered:
+            agree = f"The runs agree: {count(len(made.rows), 'op')} compared."
+            made.sentence = f"{_alone(made, parted[0])}; all others agree." if parted else agree
+            return
+        one, before = ordered[0], _before(ordered[0], states[0], parted)
+        given = next((f for f in ordered if self._begins(f[2], f[3], f[4])), None)
+        if states[0] == "inherited" and before is None:
+            own = next((nr for nr, state in enumerate(states) if state != "inherited"), None)
+            if own is not None:
+                one, before = ordered[own], _before(ordered[own], states[own], parted)
+            else:
+                one = given or one
+        row, nr, which, x, y, d, _ = one
+        made.first = self._state_of(made.rows[row], nr, which, x, y, d)
+        begins = self._begins(which, x, y)
+        if made.rows[row][which]["state"] == "inherited" and before is None and given is None:
+            made.sentence = _rounding(made, ordered)
+            return
+        made.sentence = _sentence(made.rows[row], which, made.first, d, begins)
+        if before is not None:
+            made.sentence = f"{_alone(made, before)}. {made.sentence}"
+
+    def _parted(self, made: CompareRecord) -> list[dict]:
+        """The first row of each place where the runs have other ops; not where libraries only shape otherwise."""
+        same, found, within = self.a.source == self.b.source, [], False
+        for row in made.rows:
+            if row["a"] is not None and row["b"] is not None:
+                within = False
+            elif not within and (same or row["op"] not in SHAPING):
+                found.append(row)
+                within = True
+        return found
 
     def _row(self, row: int, i: int | None, j: int | None, found: list) -> dict[str, Any]:
         x = None if i is None else self.a.ops[i]
@@ -178,7 +210,9 @@ class _Comparison:
         }
         if x is None or y is None:
             return state
-        shared = 1 if x.name in ASIDE and self.a.source != self.b.source else len(x.outs)
+        shared = (
+            len(x.outs) if self.a.source == self.b.source == "vistorch" else RESULTS.get(x.name, len(x.outs))
+        )
         state["forward"] = self._side(
             "forward", row, x, y, list(enumerate(x.outs[:shared])), list(enumerate(y.outs)), found
         )
@@ -287,7 +321,7 @@ class _Comparison:
             state[key] = None if value is None else encoded(plain(value), CELLS, value.dtype.name)
         state["difference"] = None
         if p is not None and q is not None and p.shape == q.shape:
-            state["values"] = [number(plain(v)[d.at].item()) for v in (p, q)] if p.size else []
+            state["values"] = _apart(*[plain(v)[d.at].item() for v in (p, q)]) if p.size else []
             wide = np.complex128 if p.dtype.kind == "c" else np.float64
             p, q = plain(p).astype(wide), plain(q).astype(wide)
             same = (p == q) | (np.isnan(p) & np.isnan(q))
@@ -295,6 +329,25 @@ class _Comparison:
             state["apart"] = number(between[d.at].item()) if between.size else ""
             state["difference"] = encoded(between, CELLS)
         return state
+
+
+def _before(found: tuple, state: str, parted: list[dict]) -> dict | None:
+    """The last place where the runs have other ops, before a difference in the order in which all ran."""
+    row, which = found[0], found[2]
+    if which == "forward":
+        return next((r for r in reversed(parted) if r["id"] < row), None)
+    return next((r for r in parted if r["id"] > row), None) if state == "inherited" else None
+
+
+def _rounding(made: CompareRecord, found: list) -> str:
+    """Each op gives the reference's results when it is fed the reference's inputs, and the runs were given the same."""
+    row, _, which, _, _, d, _ = max(found, key=lambda f: f[5].relative if f[5].largest else 0.0)
+    what = f"{'the backward of ' if which == 'backward' else ''}{made.rows[row]['op']} (number {row + 1})"
+    layer = f" in {_layer(made.rows[row]['module'])}" if made.rows[row]["module"] else ""
+    return (
+        f"The runs agree but for rounding: {count(len(made.rows), 'op')} compared, and each gives the reference's "
+        f"results from the reference's inputs; rounding grows to {number(d.largest)} in {what}{layer}."
+    )
 
 
 def _alone(made: CompareRecord, first: dict) -> str:
@@ -338,15 +391,59 @@ def _sentence(row: dict, which: str, first: dict, d: Difference, begins: str) ->
     return f"The first difference is in {what}{where}: {how}{whose}{line}."
 
 
+def _apart(p: Any, q: Any) -> list[str]:
+    """Two numbers, in so many digits that they can be told apart."""
+    made = [number(p), number(q)]
+    for digits in range(5, 18):
+        if made[0] != made[1] or p == q or not isinstance(p, float) or not isinstance(q, float):
+            break
+        made = [f"{p:.{digits}g}", f"{q:.{digits}g}"]
+    return made
+
+
 def aligned(a: list[Op], b: list[Op]) -> list[tuple[int | None, int | None]]:
-    """Pairs of ops of two runs; None where only one has an op."""
-    x, y = ([(op.name, op.module) for op in ops] for ops in (a, b))
-    if x == y:
-        return [(i, i) for i in range(len(x))]
+    """Pairs of ops of two runs; None where only one has an op.
+
+    Ops of the same name, module and shapes come first; what lies between is matched by name and module alone, but for
+    what only shapes, which says little of what it is.
+    """
+    named = [[(op.name, op.module) for op in ops] for ops in (a, b)]
+    if named[0] == named[1]:
+        return [(i, i) for i in range(len(a))]
+    shaped = [
+        [(*name, op.outs[0].shape if op.outs else ()) for name, op in zip(names, ops, strict=True)]
+        for names, ops in zip(named, (a, b), strict=True)
+    ]
     pairs: list[tuple[int | None, int | None]] = []
-    for _, i0, i1, j0, j1 in difflib.SequenceMatcher(None, x, y, autojunk=len(x) > 4000).get_opcodes():
-        if i1 - i0 == j1 - j0 and x[i0:i1] == y[j0:j1]:
+    for same, i0, i1, j0, j1 in _blocks(*shaped):
+        if same:
+            pairs += zip(range(i0, i1), range(j0, j1), strict=True)
+        elif named[0][i0:i1] == named[1][j0:j1]:
+            pairs += zip(range(i0, i1), range(j0, j1), strict=True)
+        else:
+            pairs += [
+                (None if i is None else i + i0, None if j is None else j + j0)
+                for i, j in _by_name(named[0][i0:i1], named[1][j0:j1])
+            ]
+    return pairs
+
+
+def _by_name(x: list[tuple], y: list[tuple]) -> list[tuple[int | None, int | None]]:
+    """Pairs of what has the same name and module."""
+    keys = [
+        [(nr, side) if name[0] in SHAPING else name for nr, name in enumerate(names)]
+        for side, names in enumerate((x, y))
+    ]
+    pairs: list[tuple[int | None, int | None]] = []
+    for same, i0, i1, j0, j1 in _blocks(*keys):
+        if same:
             pairs += zip(range(i0, i1), range(j0, j1), strict=True)
         else:
             pairs += [(i, None) for i in range(i0, i1)] + [(None, j) for j in range(j0, j1)]
     return pairs
+
+
+def _blocks(x: list, y: list) -> list[tuple[bool, int, int, int, int]]:
+    """Runs of two lists in their order: (whether they are the same, from, to, from, to)."""
+    found = difflib.SequenceMatcher(None, x, y, autojunk=len(x) > 4000).get_opcodes()
+    return [(i1 - i0 == j1 - j0 and x[i0:i1] == y[j0:j1], i0, i1, j0, j1) for _, i0, i1, j0, j1 in found]

@@ -65,6 +65,15 @@ def break_(
             if number is not None:
                 does(number)
         if condition is not None:
+            if isinstance(condition, type) or source_of(condition) is not None:
+                what = (
+                    f"the class {condition.__name__}"
+                    if isinstance(condition, type)
+                    else type(condition).__name__
+                )
+                raise Refusal(
+                    f"a breakpoint is a condition or a function of a frame, not {what}: type %vt break nan"
+                )
             text = unquoted(condition.strip()) if isinstance(condition, str) else condition
             session.on_stop, session.names = _stopped, _names
             session.add(Breakpoint(text, waits=wait))

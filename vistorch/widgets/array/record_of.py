@@ -70,6 +70,10 @@ def make(x: Any, wish: Wish) -> Made:
         x: a tensor, a parameter, an array, a number, a module, or a dict or list of such.
         wish: what was asked for.
     """
+    if isinstance(x, type):
+        raise Refusal(
+            f"cannot show the class {x.__name__}: show takes what is made of it, as {x.__name__}(...)"
+        )
     index = indexed(wish.name if wish.index is None else wish.index)
     several = hasattr(x, "named_parameters") or isinstance(x, (Mapping, list, tuple))
     sizes: dict[str, Any] = {"name": wish.name, "index": index, "budget": wish.budget, "size": wish.size}

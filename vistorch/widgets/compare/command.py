@@ -39,9 +39,10 @@ class Recorded:
 
     def __enter__(self) -> Any:
         """Begin to record: what runs shows whose it is, so every source that is in use is recorded."""
+        around = self.namespace
         for source in active():
             try:
-                made = source.recorder(self.name, lambda leaf: find(leaf, self.namespace)[0])
+                made = source.recorder(self.name, lambda leaf: find(leaf, around)[0])
                 made.__enter__()
             except Unsupported:
                 continue
@@ -79,6 +80,10 @@ def record(name: str = "", *, save: Any = None) -> Recorded:
         >>> before
         recording 'before': 2 ops, gradients of 1 leaf, 40 B
     """
+    if not isinstance(name, str):
+        raise Refusal(
+            f"record takes the name of the run, as text, not {type(name).__name__}: with vt.record('first')"
+        )
     return Recorded(name, _place(save), names_around(sys._getframe(1)))
 
 
@@ -149,6 +154,10 @@ def _run(value: Any, which: str) -> Any:
         )
     try:
         return Recording.load(Path(value).expanduser())
+    except FileNotFoundError:
+        raise Refusal(
+            f"there is no file {str(value)!r}: name a recording that `%%vt record NAME` made, or a file it was saved in"
+        ) from None
     except OSError as error:
         raise Refusal(f"cannot read {str(value)!r}: {first_line(error)}") from None
     except ValueError as error:

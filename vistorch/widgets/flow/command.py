@@ -36,8 +36,11 @@ def flow(model: Any, *, title: str = "", name: str | None = None) -> Any:
     try:
         record = flow_of(model, title)
     except TypeError:
-        raise Refusal(f"flow takes a module, not {type(model).__name__}: type %vt flow model") from None
+        what = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise Refusal(f"flow takes a module, not {what}: type %vt flow model") from None
     except (RuntimeError, ValueError) as error:
+        if "uninitialized" in str(error):
+            raise Refusal("a parameter has no shape yet: the first forward gives it one") from None
         raise Refusal(first_line(error)) from None
     if not record.rows:
         raise Refusal(f"{type(model).__name__} has no parameters: there is no gradient to show")

@@ -124,10 +124,13 @@ def _tensors(x: Any, command: str = "graph") -> list[Any]:
     for t in found:
         source = source_of(t)
         if source is None or not source.is_tensor(t):
-            raise Refusal(
-                f"a graph belongs to a tensor, and this is of type {type(t).__name__}: type %vt {command} loss"
-            )
+            raise Refusal(f"a graph belongs to a tensor, and this is {_called(t)}: type %vt {command} loss")
     return found
+
+
+def _called(x: Any) -> str:
+    """What a thing is, for a sentence that refuses it."""
+    return f"the class {x.__name__}" if isinstance(x, type) else f"of type {type(x).__name__}"
 
 
 def _last_error() -> BaseException | None:

@@ -46,7 +46,7 @@ def memory(x: Any = None, *, namespace: Mapping[str, Any] | None = None) -> Any:
     given = list(x) if isinstance(x, (list, tuple)) else [x]
     if source is None or not given or not all(source.is_tensor(t) for t in given):
         raise Refusal(f"expected a result with history, got {type(x).__name__}: type `%vt memory loss`")
-    if not all(t.requires_grad for t in given):
+    if any(not t.requires_grad and not t.is_inference() for t in given):
         raise Refusal("it has no history: it was computed from nothing that requires a gradient")
     known = names_around(sys._getframe(1)) if namespace is None else namespace
     try:

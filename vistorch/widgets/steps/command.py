@@ -95,7 +95,11 @@ def step(
     except Refusal:
         raise
     except (RuntimeError, ValueError, TypeError) as error:
-        raise Refusal(first_line(error).partition(": ")[2]) from None
+        said = first_line(error).partition(": ")[2]
+        if said.startswith("grad can be implicitly created only for"):
+            kinds = ", ".join(" × ".join(map(str, t.shape)) or str(t.dtype) for t in roots)
+            said += f", and this is {kinds}: step what is one real number, as in %vt step x.sum()"
+        raise Refusal(said) from None
 
 
 def shown(

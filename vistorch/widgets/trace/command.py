@@ -33,11 +33,12 @@ class Tracing:
         """Begin to record: what runs shows whose it is, so every source that is in use is recorded."""
         self._display, self._traces, self._says = None, [], []
         self._torch_was_there = real_torch() is not None
+        around = self._namespace
         for source in active():
             try:
                 made = source.tracer(
                     bound=self._bound,
-                    names=lambda leaf: find(leaf, self._namespace)[0],
+                    names=lambda leaf: find(leaf, around)[0],
                     namespace=self._namespace,
                 )
                 made.__enter__()

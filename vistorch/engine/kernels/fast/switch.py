@@ -10,6 +10,7 @@ import os
 import threading
 from typing import Any
 
+from ... import browser
 from .. import threads
 
 _PACKAGE = f"{__name__.rpartition('.fast.')[0]}.onednn"
@@ -56,6 +57,9 @@ class _OneDNN:
         return self.on
 
     def _open(self) -> None:
+        if browser.HERE:
+            self.why, self.tried = "Python in a browser opens no library of the system", True
+            return
         try:
             primitives = importlib.import_module(f"{_PACKAGE}.primitives")
             for name in _MODULES:
@@ -100,7 +104,7 @@ class _OneDNN:
 class _Sizes:
     """From which size on a fast kernel is asked: below, its call costs more than it saves (as measured)."""
 
-    batch = 1 << 20  # multiplications of a batch of small matrices
+    batch = 1 << 21  # multiplications of a batch of small matrices
     convolution = 1 << 16  # elements of the input times elements of the kernel
     gelu = 1 << 5  # elements, where numpy takes a dozen passes
     layer = 1 << 7  # elements

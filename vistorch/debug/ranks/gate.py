@@ -78,7 +78,7 @@ class Gate:
             self.next = number + 1
             if not self.busy:  # asked for in between: the answer has named this end, or the next
                 return
-        told = None
+        reported = None
         try:
             while True:
                 with self.changed:
@@ -87,11 +87,11 @@ class Gate:
                     if not self.holds and (wanted is None or number < wanted["step"]):
                         self.next = number + 1
                         return
-                    if self.holds or wanted is None or wanted is told:
+                    if self.holds or wanted is None or wanted is reported:
                         self.waiting = True
                         self.changed.wait(_LOOK)
                         continue
-                told = wanted
+                reported = wanted
                 self._do(wanted, number, optimizers)
                 if wanted["then"] == "stop":
                     raise StopRanks

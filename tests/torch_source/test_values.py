@@ -42,6 +42,49 @@ def test_every_dtype_has_its_values(name):
     assert item.dtype == name and item.shape == (2, 3)
 
 
+def of_dtype(dtype):
+    """A tensor of any dtype: with values where something can be converted to it, else with some bits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return torch.tensor([[1.0, 0.0, 2.0], [4.0, 0.5, 1.0]]).to(dtype)
+        except (RuntimeError, TypeError, NotImplementedError):
+            return torch.empty(2, 4, dtype=dtype)
+
+
+ALL = sorted({value for value in vars(torch).values() if isinstance(value, torch.dtype)}, key=str)
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+def test_every_dtype_there_is_has_a_picture_or_a_sentence(dtype):
+    t = of_dtype(dtype)
+    name = values.name_of(dtype)
+    try:
+        item = shown(t)
+    except vt.Refusal as refused:
+        assert t.is_quantized, "only what has no quantizer has no values"
+        assert "\n" not in str(refused) and name in str(refused)
+    else:
+        assert item.dtype == name
+    row = vt.vars(namespace={"t": t, "other": torch.ones(2)}).record.rows
+    assert {one.name for one in row} == {"t", "other"} and next(r for r in row if r.name == "t").dtype == name
+
+
+def test_the_bits_of_a_type_that_nothing_is_computed_in_are_shown():
+    t = torch.tensor([[1, 2], [3, 200]], dtype=torch.uint8).view(torch.bits8)
+    assert values.host(t).tolist() == [[1, 2], [3, 200]] and "shown as its bytes" in shown(t).notes
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
+def test_a_subclass_that_gives_no_values_is_answered_in_a_sentence():
+    t = torch.masked.masked_tensor(torch.ones(2, 3), torch.eye(3)[:2] > 0)
+    with pytest.raises(vt.Refusal, match="of class MaskedTensor cannot be read"):
+        vt.show(t)
+    row = vt.vars(namespace={"t": t}).record.rows[0]
+    assert row.thumb is None and "MaskedTensor" in row.says
+
+
 LAYOUTS = {
     "transposed": lambda x: x.t(),
     "a step of two": lambda x: x[:, ::2],
@@ -57,6 +100,18 @@ LAYOUTS = {
     "csr": lambda x: x.to_sparse_csr(),
     "csc": lambda x: x.to_sparse_csc(),
     "bsr": lambda x: x.to_sparse_bsr((1, 2)),
+    "bsc": lambda x: x.to_sparse_bsc((3, 2)),
+    "coo of rows": lambda x: x.to_sparse(1),
+    "coo, twice the same": lambda x: torch.sparse_coo_tensor([[0, 0], [1, 1]], [1.0, 2.0], (3, 4)),
+    "coo of complex numbers, conjugated": lambda x: (x * 1j).to_sparse().conj(),
+    "coo of half precision": lambda x: x.half().to_sparse(),
+    "coo that requires grad": lambda x: x.to_sparse().requires_grad_(),
+    "several csr": lambda x: torch.stack([x, x]).to_sparse_csr(),
+    "conjugated and transposed": lambda x: torch.complex(x, x + 1).mH,
+    "mkldnn, bfloat16": lambda x: x.to_mkldnn(torch.bfloat16).to_dense(torch.float32),
+    "quantized by channel": lambda x: torch.quantize_per_channel(
+        x, torch.ones(3), torch.zeros(3), 0, torch.quint8
+    ),
     "mkldnn": lambda x: x.to_mkldnn(),
     "quantized": lambda x: torch.quantize_per_tensor(x, 0.5, 0, torch.qint8),
     "inference": lambda x: _inferred(x),

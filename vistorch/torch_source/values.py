@@ -9,6 +9,7 @@ Invariant: the tensor is only read; no graph, no hook and no version of it chang
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import ml_dtypes
@@ -30,6 +31,8 @@ FOREIGN = {
     "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
 }
+# Types that nothing is computed in: parts of a byte, several in one, or bits without a meaning.
+BYTES = re.compile(r"u?int[1-7]|bits\w+|float4\w+")
 _PLAIN = frozenset(
     (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool, torch.float16)
 )
@@ -111,19 +114,23 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
     with torch.no_grad(), private.without_modes():
         t = t.detach()
         layout = name_of(t.layout)
-        if layout != "strided":
-            notes.append(LAYOUTS.get(layout, layout) + _stored(t))
-            t = t.to_dense()
-        if t.is_quantized:
-            notes.append(f"{name_of(t.dtype)}, shown dequantized")
-            t = t.dequantize()
-        if t.is_conj() or t.is_neg():
-            t = t.resolve_conj().resolve_neg()
         name = name_of(t.dtype)
-        if name == "complex32":
-            t = t.to(torch.complex64)
-            notes.append("shown as complex64")
         try:
+            if layout != "strided":
+                notes.append(LAYOUTS.get(layout, layout) + _stored(t))
+                t = t.to_dense()
+            if t.is_quantized:
+                notes.append(f"{name}, shown dequantized")
+                t = t.dequantize()
+            if t.is_conj() or t.is_neg():
+                t = t.resolve_conj().resolve_neg()
+            name = name_of(t.dtype)
+            if name == "complex32":
+                t = t.to(torch.complex64)
+                notes.append("shown as complex64")
+            if BYTES.fullmatch(name):
+                notes.append("shown as its bytes")
+                return t.cpu().view(torch.uint8).numpy(), notes
             if name in FOREIGN:
                 whole = torch.uint8 if t.element_size() == 1 else torch.int16
                 return t.cpu().view(whole).numpy().view(FOREIGN[name]), notes

@@ -149,6 +149,58 @@ def test_every_layout_has_its_values(name):
     assert t.is_leaf == LAYOUTS[name](x).is_leaf
 
 
+class Far(torch.Tensor):
+    """Stands in for a tensor on a CUDA device, and counts what comes over."""
+
+    crossed: list = []  # noqa: RUF012
+
+    @staticmethod
+    def __new__(cls, near, requires_grad=False):
+        return torch.Tensor._make_wrapper_subclass(
+            cls,
+            near.shape,
+            strides=near.stride(),
+            dtype=near.dtype,
+            device="cuda:0",
+            requires_grad=requires_grad,
+        )
+
+    def __init__(self, near, requires_grad=False):
+        self.near = near
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        ins = [one.near if isinstance(one, Far) else one for one in args]
+        name = func._schema.name.partition("::")[2]
+        if name == "_local_scalar_dense" or (name == "_to_copy" and str(kwargs.get("device")) == "cpu"):
+            cls.crossed.append(ins[0].numel())
+            return func(*ins, **kwargs)
+        out = func(*ins, **{key: value for key, value in kwargs.items() if key != "device"})
+        return Far(out) if isinstance(out, torch.Tensor) else out
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "complex64", "bool", "int64"])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_tensor_on_a_device_comes_over_once_and_no_more_of_it_than_is_shown(dtype, requires_grad):
+    near = torch.randn(6, 8).to(getattr(torch, dtype))
+    if requires_grad and not (near.is_floating_point() or near.is_complex()):
+        pytest.skip("only these have gradients")
+    part = near[1:4]
+    far = Far(part, requires_grad)
+    Far.crossed.clear()
+    made = values.array(far, True)
+    assert Far.crossed == [part.numel()]
+    assert np.array_equal(np.asarray(made.data, np.complex128), np.asarray(values.host(part), np.complex128))
+    want = repr(part.clone().requires_grad_(requires_grad))
+    assert made.text.replace(", device='cuda:0'", "").split() == want.split() and made.device == "cuda:0"
+    Far.crossed.clear()
+    assert shown(far).device == "cuda:0" and Far.crossed == [part.numel()]
+    Far.crossed.clear()
+    values.host(far)
+    assert Far.crossed == [part.numel()]
+
+
 def test_what_a_layout_is_stands_in_the_notes():
     x = torch.eye(3)
     assert shown(x.to_sparse()).notes == ["sparse (coo), 3 stored"]

@@ -134,7 +134,7 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
             if name in FOREIGN:
                 whole = torch.uint8 if t.element_size() == 1 else torch.int16
                 return t.cpu().view(whole).numpy().view(FOREIGN[name]), notes
-            return t.numpy(force=True), notes  # force: also zeros that take no memory
+            return t.cpu().numpy(force=True), notes  # force: also zeros that take no memory
         except (RuntimeError, TypeError, NotImplementedError) as error:
             kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
             raise Unsupported(f"a tensor of {name}{kind} cannot be read: {_line(error)}") from None
@@ -147,7 +147,8 @@ def array(t: Any, text: bool) -> Source:
         t: the tensor.
         text: also make its text.
     """
-    data, notes = _host(t)
+    near = _near(t)
+    data, notes = _host(near)
     if type(t) not in (torch.Tensor, torch.nn.Parameter):
         notes.insert(0, type(t).__name__)
     if t.requires_grad:
@@ -162,9 +163,32 @@ def array(t: Any, text: bool) -> Source:
         name,
         str(t.device),
         notes,
-        text_of(t) if text else "",
+        _text_from(t, near) if text else "",
         isinstance(t, torch.nn.Parameter),
     )
+
+
+def _near(t: Any) -> Any:
+    """A tensor itself, or what comes over of one that is on a device: for its picture and for its text."""
+    if t.device.type in ("cpu", "meta") or refused(t) is not None:
+        return t
+    with torch.no_grad(), private.without_modes():
+        return t.detach().cpu()
+
+
+def _text_from(t: Any, near: Any) -> str:
+    """The text that torch prints of a tensor on a device, from what has come over."""
+    if near is t:
+        return text_of(t)
+    end = ""
+    if t.requires_grad:
+        made = None if t.grad_fn is None else t.grad_fn.name().rpartition("::")[2]
+        end = ", requires_grad=True" if made is None else f", grad_fn=<{made}>"
+    text = text_of(near).removesuffix(")")
+    found = re.search(r",\s+(?:size|dtype|layout|nnz|quantization_scheme)=", text)
+    at = len(text) if found is None else found.start()
+    head = "Parameter containing:\n" if isinstance(t, torch.nn.Parameter) else ""
+    return f"{head}{text[:at]}, device='{t.device}'{text[at:]}{end})"
 
 
 def facts(t: Any) -> Facts:

@@ -38,7 +38,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test plan pytest kernels ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
+.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -111,6 +111,10 @@ campaigns: bundles ## interrupts, kills, hostile names and messages, memory, bad
 
 hostile: bundles ## read hostile files of every kind; FILES=n sets how many
 	$(BIN)/python -m tests.serialization.corpus --files $(FILES)
+
+speed: $(TEST) ## a few rows of the benchmarks, with each kind of kernels: fails where one became much slower beside torch
+	$(BIN)/python -m benchmarks.gate
+	VISTORCH_ONEDNN=off $(BIN)/python -m benchmarks.gate
 
 bench: $(TEST) ## times against torch, side by side; BENCH_ARGS='--quick --family small'
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

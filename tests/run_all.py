@@ -28,12 +28,13 @@ PARTS = {
     "docs": "the site builds without a warning",
     "fuzz": "random programs beside PyTorch",
     "notebooks": "the tutorials print what they printed",
+    "speed": "a few ratios to PyTorch stay within their limits",
     "vitest": "the front end without a browser",
     "ui": "what a person does, in JupyterLab and Notebook 7 in a browser",
     "pytest": "everything else, and the examples in the docstrings",
 }
 # Each row runs from left to right, beside the other row; the browser's tests take as long as all the others.
-LANES = (("ui",), ("pytest", "notebooks", "fuzz", "docs", "vitest", "type", "lint"))
+LANES = (("ui",), ("pytest", "notebooks", "fuzz", "speed", "docs", "vitest", "type", "lint"))
 REPORTING = ("notebooks", "vitest", "ui", "pytest")
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
 _NEEDS = re.compile(r"needs (\w.*?):")

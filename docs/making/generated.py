@@ -1,4 +1,4 @@
-"""Files that are made from others and committed: the types of the pages, stubs, README's table.
+"""Files that are made from others and committed: the types of the pages, stubs, README's table, the list of rules.
 
     python -m docs.making.generated            write them
     python -m docs.making.generated --check    say which are not as they would be written
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import page_types, type_stubs
+from . import page_types, rules, type_stubs
 
 ROOT = Path(__file__).parents[2]
 BEGIN, END = "<!-- commands: made by `make generated` -->", "<!-- commands end -->"
@@ -68,6 +68,7 @@ def files() -> dict[Path, Callable[[], str]]:
     return {
         type_stubs.FOLDER / "vt" / "__init__.pyi": stub,
         ROOT / "README.md": readme,
+        rules.PAGE: rules.page,
         **page_types.files(),
         **type_stubs.files(),
     }

@@ -101,11 +101,23 @@ def _tutorials(folder: Path) -> None:
     for path in paths:
         _write(folder / f"{path.stem}.md", notebooks.page(path, folder))
     text = (
-        "# Tutorials\n\nEach has one idea. They are notebooks whose outputs are tests. "
+        f"# Tutorials\n\n{_listed(paths)}\n\nThey are notebooks whose outputs are tests. "
         "Read them here; `vistorch lab` (or `make lab` in a clone) opens your own copies, to run and to change."
     )
-    tree = "\n".join(["```{toctree}", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])
+    tree = "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])
     _write(folder / "index.md", f"{text}\n\n{tree}\n")
+
+
+def _listed(paths: list[Path]) -> str:
+    """Return what `notebooks/README.md` says of the tutorials, each by its title and with a link to its page."""
+    readme = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    listed = readme.partition("\n")[2].partition("\n- ")[0].strip()
+    for path in paths:
+        link = f"[{path.stem}]({path.name})"
+        if link not in listed:
+            raise ValueError(f"notebooks/README.md does not list {path.name}")
+        listed = listed.replace(link, f"[{notebooks.title(path)}]({path.stem}.md)")
+    return listed
 
 
 def _decisions(folder: Path) -> None:

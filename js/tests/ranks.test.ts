@@ -55,6 +55,7 @@ const state = (over: Partial<State> = {}): State => ({
   verdict: "Rank 1 holds the others up. It loads.",
   more: "All-reduce: 1 bucket.",
   rows: [row(0), row(1, { finding: "last in 8 of 8 steps", warn: true })],
+  parting: null,
   ...over,
 });
 const shown = (over: Partial<State> = {}): HTMLElement => open(widget, "ranks", state(over)).el;
@@ -110,5 +111,38 @@ describe("an axis", () => {
   it("has round steps", () => {
     expect(ticks(83, 5)).toEqual([0, 20, 40, 60, 80]);
     expect(ticks(0, 5)).toEqual([0]);
+  });
+
+  it("says where ranks part instead of how they train", () => {
+    const el = shown({
+      parting: {
+        title: "Ranks part at step 1: <b>w</b> differs first on rank 1",
+        text: "Then `g += 1` writes it.",
+        apart: true,
+        rank: 1,
+        step: 1,
+        rows: [
+          { tensor: "w", when: "forward begins, step 1", sums: ["51d0", "a03b"], odd: [false, true], differs: 0.5, first: true },
+        ],
+        file: "train.py",
+        code: [{ number: 14, text: "    g += 1", hit: true }],
+        seeds: [{ name: "torch.initial_seed()", values: ["0", "7"], odd: [false, true] }],
+        cure: "`torch.manual_seed(0)` on every rank.",
+        notes: ["<i>a note</i>"],
+      },
+    });
+    expect(el.querySelector(".vt-rk-alarm b")?.textContent).toContain("<b>w</b> differs first on rank 1");
+    expect(el.querySelector(".vt-rk-alarm code")?.textContent).toBe("g += 1");
+    expect([...el.querySelectorAll(".vt-rk-firstly td")].map((td) => td.textContent)).toEqual([
+      "w",
+      "forward begins, step 1",
+      "51d0",
+      "≠ a03b",
+      "0.5000",
+    ]);
+    expect(el.querySelector(".vt-rk-hit")?.textContent).toBe("14    g += 1");
+    expect(el.querySelector(".vt-rk-cure code")?.textContent).toBe("torch.manual_seed(0)");
+    expect(el.textContent).toContain("<i>a note</i>");
+    expect(el.querySelector(".vt-rk-losses")).toBeNull();
   });
 });

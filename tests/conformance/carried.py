@@ -83,6 +83,7 @@ class Carrier:
         self.memory: dict[tuple, Any] = {}
         self.seen: dict[int, Any] = {}
         self.leaves: list[tuple[Any, Any]] = []
+        self.alive: list[Any] = []  # what was resolved, lest another one get its address
 
     def value(self, x: Any) -> Any:
         """Anything, as vistorch has it."""
@@ -123,6 +124,7 @@ class Carrier:
             raise CannotCarry("numpy's arrays have 64 dims at most, and there is no meta device")
         dtype = self.value(x.dtype)
         flat = x.detach().resolve_conj().resolve_neg()
+        self.alive.append(flat)
         storage = flat.untyped_storage()
         key = (storage.data_ptr() if len(storage) else id(x), x.dtype)
         if key not in self.memory:
@@ -136,7 +138,8 @@ class Carrier:
         made = self.memory[key].as_strided(tuple(flat.shape), flat.stride(), flat.storage_offset())
         if x.requires_grad:
             made = made.detach().requires_grad_()
-            self.leaves.append((x, made))
+            if not (x.is_leaf and x._is_view()):  # PyTorch has no gradient for a view made without a graph
+                self.leaves.append((x, made))
         self.seen[id(x)] = (x, made)
         return made
 

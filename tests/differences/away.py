@@ -68,13 +68,26 @@ def dlpack():
     torch.ones(2, dtype=torch.bfloat16).__dlpack__()
 
 
-@claims("Memory formats other than contiguous are accepted where harmless; results of layers are contiguous.")
+@claims(
+    "Memory formats other than contiguous are accepted where harmless; results of layers are contiguous, but for those "
+    "of pooling and resizing, which lie as PyTorch's do."
+)
 def memory_formats():
     contiguous = []
     for L in (vistorch, torch):
         x = L.ones(1, 2, 3, 4).to(memory_format=L.channels_last)
         contiguous.append(L.nn.Conv2d(2, 2, 1)(x).is_contiguous())
     assert contiguous == [True, False]
+    for run in (
+        lambda L, x: L.nn.functional.max_pool2d(x, 2),
+        lambda L, x: L.nn.functional.avg_pool2d(x, 2),
+        lambda L, x: L.nn.functional.adaptive_avg_pool2d(x, 2),
+        lambda L, x: L.nn.functional.interpolate(x, scale_factor=2),
+    ):
+        lain = [
+            run(L, L.ones(1, 2, 4, 4).to(memory_format=L.channels_last)).stride() for L in (vistorch, torch)
+        ]
+        assert lain[0] == lain[1] and lain[0][1] == 1
 
 
 @claims("Second derivatives of `ctc_loss`, `multi_margin_loss`, `multilabel_margin_loss` (as in PyTorch).")

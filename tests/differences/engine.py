@@ -554,11 +554,11 @@ def other_large_draws():
 
 
 @claims(
-    "Orders that mathematics leaves open (of equal elements in `topk`, `kthvalue`, `median`) may be "
-    "others; so may the signs of singular vectors."
+    "Orders that mathematics leaves open (of equal elements in `topk`, `kthvalue`, `median`, `mode`, and in a `sort` "
+    "that is not stable) may be others; so may the signs of singular vectors."
 )
 def open_orders():
-    for name, arguments in (("topk", (3,)), ("kthvalue", (5,)), ("median", (0,))):
+    for name, arguments in (("topk", (3,)), ("kthvalue", (5,)), ("median", (0,)), ("mode", ()), ("sort", ())):
         ours, theirs = (
             getattr(L.tensor([3.0, 1, 3, 2, 1] * 50), name)(*arguments) for L in (vistorch, torch)
         )
@@ -567,6 +567,89 @@ def open_orders():
     (ours, _, right), (theirs, _, others) = (L.linalg.svd(L.tensor(numbers)) for L in (vistorch, torch))
     assert abs(abs(ours.numpy()) - abs(theirs.numpy())).max() < 1e-5
     assert abs(abs(right.numpy()) - abs(others.numpy())).max() < 1e-5
+
+
+@claims("Half precision is computed in single precision and rounded once.")
+@claims("PyTorch rounds on the way in `grid_sample`, in `matrix_exp` and elsewhere.")
+def half_precision():
+    worst = {}
+    for L in (vistorch, torch):
+        L.manual_seed(0)
+        x, at, square = L.randn(1, 2, 6, 6), L.rand(1, 6, 6, 2) * 2 - 1, L.randn(4, 6, 6)
+        for name, run, given in (
+            ("grid_sample", lambda *a, L=L: L.nn.functional.grid_sample(*a, align_corners=False), (x, at)),
+            ("matrix_exp", L.linalg.matrix_exp, (square,)),
+        ):
+            half = [t.to(L.bfloat16) for t in given]
+            exact = run(*[t.double() for t in half])
+            worst[L, name] = ((run(*half).double() - exact).abs() / exact.abs().max()).max().item()
+    for name in ("grid_sample", "matrix_exp"):
+        assert worst[vistorch, name] < 2**-8 and not worst[torch, name] < 2**-8, worst
+
+
+@claims(
+    "Bessel functions are exact to the last digits, where PyTorch's `bessel_j0` and `bessel_y1` have six."
+)
+def bessel_functions():
+    at = np.linspace(0.5, 12, 60)
+    turn = np.linspace(0, 2 * np.pi, 257)[:-1]
+    exact = np.cos(at[:, None] * np.sin(turn)).mean(1)
+    off, wronskian = [], []
+    for L in (vistorch, torch):
+        j0, j1, y0, y1 = (
+            getattr(L.special, "bessel_" + name)(L.from_numpy(at)).numpy()
+            for name in ("j0", "j1", "y0", "y1")
+        )
+        off.append(abs(j0 - exact).max())
+        wronskian.append(abs(j1 * y0 - exact * y1 - 2 / (np.pi * at)).max())
+    assert off[0] < 1e-14 and 1e-8 < off[1] < 1e-6
+    assert wronskian[0] < 1e-14 and 1e-9 < wronskian[1] < 1e-6
+
+
+@claims(
+    "`as_strided_scatter` has the gradient of what it does: an element that was written over has none, one that stayed "
+    "has its own."
+)
+@claims("PyTorch has it the other way round.")
+def strided_scatter():
+    found, by_steps = [], []
+    for L in (vistorch, torch):
+        x = L.tensor([1.0, 2.0, 3.0], dtype=L.float64, requires_grad=True)
+        run = lambda x, L=L: (L.as_strided_scatter(x, L.zeros(2, dtype=L.float64), (2,), (1,)) * 5).sum()  # noqa: E731
+        found.append(L.autograd.grad(run(x), x)[0].tolist())
+        steps = L.eye(3, dtype=L.float64)
+        by_steps.append([(run(x.detach() + one) - run(x.detach())).item() for one in steps])
+    assert by_steps == [[0.0, 0.0, 5.0]] * 2 and found == [[0.0, 0.0, 5.0], [5.0, 5.0, 0.0]]
+
+
+@claims("`linear_cross_entropy` has the same second derivative with every option.")
+@claims("PyTorch's chunks have zeros.")
+def second_derivative_of_chunks():
+    seen = []
+    for L in (vistorch, torch):
+        F = L.nn.functional
+        options = torch.nn.modules.linear_cross_entropy_options.LinearCrossEntropyOptions(batch_chunk_size=2)
+        for more in ({}, {"options": options}):
+            x = (L.arange(12, dtype=L.float64).reshape(4, 3) / 7).requires_grad_()
+            w = L.arange(6, dtype=L.float64).reshape(2, 3) / 5
+            loss = F.linear_cross_entropy(x, w, L.tensor([0, 1, 1, 0]), **more)
+            (slope,) = L.autograd.grad(loss, x, create_graph=True)
+            again = (
+                L.autograd.grad((slope**2).sum(), x, allow_unused=True)[0] if slope.requires_grad else None
+            )
+            seen.append(0.0 if again is None else again.abs().sum().item())
+    assert seen[0] > 0 and abs(seen[0] - seen[1]) < 1e-12 and abs(seen[0] - seen[2]) < 1e-12 and seen[3] == 0
+
+
+@claims("Norms at zero have a second derivative of zeros; PyTorch's are nan.")
+def norms_at_zero():
+    for order in (2, 0.5, -1):
+        seen = []
+        for L in (vistorch, torch):
+            x = L.zeros(3, requires_grad=True)
+            (slope,) = L.autograd.grad(L.linalg.norm(x, order), x, create_graph=True)
+            seen.append(L.autograd.grad(slope.sum(), x)[0].isnan().any().item())
+        assert seen == [False, True]
 
 
 @claims("`Tensor.set_` cannot make a storage longer.")

@@ -405,3 +405,58 @@ def test_watching_ranks_takes_no_model_and_needs_ranks(sentence, type_in):
     assert sentence("%%vt watch --ranks\n1") == "there are no ranks: type `%vt ranks 2` to start two"
     type_in("net = 3")
     assert sentence("%%vt watch net --ranks\n1") == "--ranks takes no model: type `%%vt watch --ranks`"
+
+
+PARTS = """
+import vistorch as torch
+import vistorch.distributed as dist
+from vistorch import nn
+
+def parts(kind):
+    if not dist.is_initialized():
+        dist.init_process_group()
+    rank = dist.get_rank()
+    torch.manual_seed(rank if kind == "seed" else 0)
+    net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+    ddp = nn.parallel.DistributedDataParallel(net, broadcast_buffers=kind != "buffer")
+    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.01)
+    for step in range(3):
+        x = torch.arange(32.0).reshape(8, 4)[rank::2] / 32 + step
+        loss = ddp(x).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        if kind == "seed" and step == 1:
+            gradient = net[2].weight.grad
+            gradient += torch.randn_like(gradient)
+        optimizer.step()
+"""
+
+
+def test_a_cell_on_ranks_says_where_they_part(two):
+    assert two(PARTS).result.success
+    agree = two("%%vt compare --ranks\nparts('')\n'done'")
+    assert agree.result.success, agree.err
+    assert agree.out.startswith(
+        "[0] 'done'\n[1] 'done'\ncompared on 2 ranks: Finished\nRanks agree. In 3 steps "
+    )
+    seed = two("%%vt compare --ranks\nparts('seed')").out
+    assert "Ranks part at step 1: 2.weight.grad differs first on rank 1 (forgotten seed?)" in seed
+    assert re.search(r"→ .* gradient \+= torch.randn_like\(gradient\)", seed)
+    assert re.search(r"→ +2.weight.grad +before step\(\), step 1 +\w{4} +≠\w{4} +\d", seed)
+    assert "torch.initial_seed(): 0, 1" in seed
+    buffer = two("%%vt compare --ranks\nparts('buffer')").out
+    assert "Ranks part at step 1: 1.running_mean differs first on rank 1" in buffer
+
+
+def test_a_compared_cell_that_fails_still_shows_what_ran(two):
+    two(PARTS)
+    typed = two("%%vt compare --ranks\nparts('')\nassert dist.get_rank(), 'of rank 0'")
+    assert failed(typed).startswith("rank 0: AssertionError: of rank 0")
+    assert "compared on 2 ranks: Ended" in typed.out and "Ranks agree." in typed.out
+
+
+def test_comparing_ranks_says_what_to_type(sentence, type_in):
+    assert sentence("%%vt compare --ranks\n1") == "there are no ranks: type `%vt ranks 2` to start two"
+    assert sentence("%%vt compare\n1") == "on a cell, compare takes --ranks: type `%%vt compare --ranks`"
+    assert sentence("%vt compare --ranks").startswith("--ranks is for a cell: type `%%vt compare --ranks`")
+    assert sentence("%vt compare") == "`%vt compare` needs two recordings: type `%vt compare before after`"

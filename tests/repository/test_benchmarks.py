@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from benchmarks import harness, imports, report, rows
+from benchmarks import gate, harness, imports, report, rows
 
 TORCH = pytest.importorskip("torch")
 ROWS = {row.key: row for row in rows.load()}
@@ -174,3 +174,30 @@ def test_markdown_has_a_cell_for_every_column():
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in table} == {len(report.COLUMNS) + 1}
     assert "| f/r | 1.00 | 2.00 | 2.00 | 1.90 - 2.10 |  |  | 1.00x | OVER |" in table
+
+
+# ---- the gate ------------------------------------------------------------------------------------------------------
+def test_every_row_of_the_gate_is_there():
+    assert set(gate.LIMITS) <= set(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("tries", "expected"),
+    [
+        ([[1.0] * 5], (1.0, True)),
+        ([[2.0] * 5, [1.4] * 5], (1.4, True)),  # a machine that was busy
+        ([[2.0] * 5, [1.9] * 5, [2.1] * 5], (1.9, False)),
+    ],
+)
+def test_a_row_fails_only_if_it_is_over_each_time(tries, expected):
+    times = [time for one in tries for time in one]
+    reference = Scripted("torch", *microseconds(*[1.0] * len(times)))
+    other = Scripted("vistorch", *microseconds(*times))
+    row = rows.Row("f", "r", None, None, True)
+    assert gate.judged(row, (reference, other), 1.5) == expected
+    assert not other.replies
+
+
+def test_a_row_that_cannot_run_fails():
+    pair = Scripted("torch", {"us": 1.0}), Scripted("vistorch", {"error": "no"})
+    assert gate.judged(rows.Row("f", "r", None, None, False), pair, 1.5) == (None, False)

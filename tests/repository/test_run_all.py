@@ -95,7 +95,7 @@ def test_make_says_the_plan_first():
 def test_all_well(make):
     code, lines = make(pytest=report("", "", ""), ui=report("", ""))
     assert code == 0
-    assert lines[-1].startswith("11 passed, 0 failed, 0 skipped in ")
+    assert lines[-1].startswith("12 passed, 0 failed, 0 skipped in ")
     assert lines[-1].endswith("s")
 
 
@@ -103,14 +103,14 @@ def test_what_lacked_a_browser_is_in_the_last_line(make):
     code, lines = make(ui=report("", SKIPPED, SKIPPED))
     assert code == 0
     assert "  ui: 2 skipped: needs a browser: none" in lines
-    assert lines[-1].startswith("8 passed, 0 failed, 2 skipped in ")
+    assert lines[-1].startswith("9 passed, 0 failed, 2 skipped in ")
     assert lines[-1].endswith("s (2 lack a browser)")
 
 
 def test_every_part_runs_though_one_fails_and_the_last_line_names_it(make):
     code, lines = make(lint="exit 3", pytest=report("", "<failure/>", "<error/>") + "; exit 1")
     assert code == 1
-    assert lines[-1].startswith("7 passed, 3 failed, 0 skipped in ")
+    assert lines[-1].startswith("8 passed, 3 failed, 0 skipped in ")
     assert lines[-1].endswith("(failed: lint, pytest)")
     assert [
         line.split()[0] for line in lines[lines.index("---- summary ----") :] if line.endswith(" s")
@@ -123,7 +123,7 @@ def test_a_report_without_failures_does_not_make_a_failed_part_good(make):
     assert code == 1
     assert lines[-1].endswith("(1 lack a browser; failed: ui, pytest)")
     again, lines = make(pytest="exit 2")
-    assert again == 1 and lines[-1].startswith("7 passed, 1 failed, 0 skipped")
+    assert again == 1 and lines[-1].startswith("8 passed, 1 failed, 0 skipped")
 
 
 def test_an_interrupt_is_said_and_nothing_is_called_good(tmp_path):
@@ -141,7 +141,7 @@ def test_an_interrupt_is_said_and_nothing_is_called_good(tmp_path):
     assert time.monotonic() - began < 30
     assert run.returncode == 130
     assert rest.splitlines()[-1].startswith("2 passed, 0 failed, 0 skipped in ")
-    assert rest.splitlines()[-1].endswith("(interrupted: lint, type, docs, fuzz, vitest, ui)")
+    assert rest.splitlines()[-1].endswith("(interrupted: lint, type, docs, fuzz, speed, vitest, ui)")
 
 
 def test_what_parts_print_is_not_mixed_and_comes_with_its_verdict(make):

@@ -184,6 +184,14 @@ def test_every_tutorial_has_a_title_and_makes_a_page(path, tmp_path):
     assert notebooks.page(path, tmp_path).startswith("# ")
 
 
+def test_the_list_of_tutorials_says_what_each_is_about(tmp_path):
+    sources._tutorials(tmp_path)
+    page = (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert "| [Look](00_look.md) | a tensor that draws itself" in page
+    assert page.count(".md) |") == len(list(tmp_path.glob("[0-9]*.md"))) > 12
+    assert ".ipynb" not in page
+
+
 def test_links_of_pages_by_hand_become_links_of_the_site():
     pages = sources.placed()
 

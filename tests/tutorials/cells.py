@@ -10,13 +10,16 @@ import ast
 import contextlib
 import functools
 import io
+import itertools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from vistorch.tutorials import exercise
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+SOLUTION = re.compile(r"<details><summary>Solution</summary>\n\n```python\n(.*?)\n```\n", re.DOTALL)
 
 
 @functools.cache
@@ -81,11 +84,28 @@ def solved(source: str, answers: tuple[str, ...]) -> str:
     return b"\n".join(lines).decode()
 
 
-def said(notebook: str, number: int, *answers: str, before: str = "", given: dict[str, Any] | None = None):
+def solution(notebook: str, number: int) -> str:
+    """The code that is folded below the check of an exercise."""
+    cells = json.loads((NOTEBOOKS / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
+    texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
+    for (kind, source), (_, below) in itertools.pairwise(texts):
+        if kind == "code" and checked(plain(source)) == number and (found := SOLUTION.match(below)):
+            return found[1]
+    raise LookupError(f"no solution is folded below exercise {number} of {notebook}")
+
+
+def said(
+    notebook: str,
+    number: int,
+    *answers: str,
+    before: str = "",
+    after: str = "",
+    given: dict[str, Any] | None = None,
+):
     """Put `answers`, Python texts, in the places of the exercise's `...`, run its check, and return what it prints.
 
-    `before` is code that runs first (an answer that needs several lines); `given` holds what cells above computed.
-    Without answers the exercise stays open.
+    `before` is code that runs first (an answer that needs several lines), `after` what is typed below the exercise's
+    cell; `given` holds what cells above computed. Without answers the exercise stays open.
     """
     cells = sources(notebook)
     at = next(i for i, source in enumerate(cells) if checked(source) == number)
@@ -93,7 +113,7 @@ def said(notebook: str, number: int, *answers: str, before: str = "", given: dic
     above = [definitions(source) for source in cells[: at - 1] if checked(source) is None]
     cell = solved(cells[at - 1], answers) if answers else cells[at - 1]
     with contextlib.redirect_stdout(io.StringIO()):
-        for source in [*above, before, cell]:
+        for source in [*above, before, cell, after]:
             exec(compile(source, f"<{notebook}, exercise {number}>", "exec"), names)
     seen = io.StringIO()
     with contextlib.redirect_stdout(seen):

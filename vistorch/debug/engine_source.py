@@ -213,6 +213,12 @@ class EngineSource:
 
         return memory(outputs, namespace=namespace)
 
+    def evidence(self, rules: Any, namespace: dict[str, Any]) -> Any:
+        """What listens to a run for the rules of a diagnosis."""
+        from .diagnose.evidence import Evidence
+
+        return Evidence(rules, namespace)
+
     def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
         """What a run keeps, over time."""
         from .timeline import Timeline

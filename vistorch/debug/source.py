@@ -46,6 +46,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "record": ("vistorch", "torch"),
     "compare": ("vistorch", "torch"),
     "memory": ("vistorch", "torch"),
+    "diagnose": ("vistorch", "torch"),
 }
 
 
@@ -305,6 +306,10 @@ class Source(Protocol):
 
     def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
         """A context that accounts for what nodes keep while it lasts: has `account` and `record()`."""
+        ...
+
+    def evidence(self, rules: Any, namespace: dict[str, Any]) -> Any:
+        """What listens to a run for the rules of a diagnosis."""
         ...
 
     def array(self, x: Any, text: bool) -> Any:

@@ -15,6 +15,7 @@ import time
 from multiprocessing.connection import wait
 from typing import Any
 
+from ..engine import browser
 from .memory_server import server
 from .notebook_pickle import Carried, interactive, nameless_main
 from .pool import Pool as _Pool
@@ -32,6 +33,7 @@ class Carrying:
 
     def start(self) -> None:
         """Start the process."""
+        browser.refuse("Process.start()", browser.PROCESSES, "call the function itself")
         self._home = server.address()
         with nameless_main():
             super().start()  # type: ignore[misc]
@@ -141,6 +143,17 @@ class Contexts:
         return _Pool(processes, initializer, initargs, maxtasksperchild, context=self.get_context())
 
 
+if browser.HERE:
+    for _name in (
+        "Array Barrier BoundedSemaphore Condition Event JoinableQueue Lock Manager Pipe Pool Queue RLock RawArray "
+        "RawValue Semaphore SimpleQueue Value"
+    ).split():
+        _says = browser.refusing(
+            f"multiprocessing.{_name}()", browser.PROCESSES, "work with plain objects in this one"
+        )
+        setattr(Contexts, _name, _says)
+
+
 class Process(Carrying, multiprocessing.Process):
     """A process of the default start method.
 
@@ -185,6 +198,8 @@ class DefaultContext(Contexts, context.BaseContext):
     set_start_method: Any = staticmethod(multiprocessing.set_start_method)
     get_start_method: Any = staticmethod(multiprocessing.get_start_method)
     get_all_start_methods = staticmethod(multiprocessing.get_all_start_methods)
+    if browser.HERE:
+        get_all_start_methods = staticmethod(lambda: [])
 
 
 class SpawnProcess(Carrying, context.SpawnProcess):

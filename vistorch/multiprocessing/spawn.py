@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from ..engine import browser
 from ..engine.kernels import threads
 from .contexts import default
 from .memory_server import server
@@ -267,6 +268,7 @@ def start_processes(
         >>> import vistorch.multiprocessing as mp
         >>> mp.start_processes(operator.truediv, args=(1,), nprocs=1)  # 0 / 1 in a process of its own
     """
+    browser.refuse("start_processes()", browser.PROCESSES, "call the function itself")
     mp = default.get_context(start_method)
 
     def start(i: int) -> tuple:

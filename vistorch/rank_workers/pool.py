@@ -7,6 +7,7 @@ then ended, within seconds; and when this process ends, so do the ranks.
 from __future__ import annotations
 
 import atexit
+import base64
 import contextlib
 import json
 import os
@@ -20,6 +21,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from ..engine import browser
 from ..ranks import frames
 from ..ranks.agent import Agent, Failure, Settings
 from ..ranks.errors import DistNetworkError
@@ -92,6 +96,9 @@ class Pool:
     """
 
     def __init__(self, count: int, environment: dict[str, str] | None = None) -> None:
+        browser.refuse(
+            "a pool of ranks", browser.PROCESSES, "train in this one, or use a kernel on a computer"
+        )
         self.count, self.cell, self.open = count, 0, True
         self.left = False  # whether the ranks have left their process groups after the last cell
         self.messages: queue.Queue = queue.Queue()
@@ -300,6 +307,31 @@ class Pool:
             elif what == "gone":
                 waiting.discard(rank)
                 outcomes[rank] = self._gone(rank)
+
+    def values(self, rank: int, sums: Sequence[str]) -> dict[str, Any]:
+        """The arrays behind checksums that a compared cell has left on a rank; empty where they are not there.
+
+        Args:
+            rank: whose.
+            sums: which.
+        """
+        if not self.open:
+            return {}
+        with contextlib.suppress(OSError):
+            frames.send(self.ranks[rank].connection, "values", json.dumps(list(sums)))
+            end = time.monotonic() + PATIENCE
+            while True:
+                what, who, message = self._next(end)
+                if what == "values" and who == rank:
+                    return {
+                        one: np.frombuffer(base64.b64decode(data), np.dtype(kind)).reshape(shape)
+                        for one, (kind, shape, data) in message[1]["values"].items()
+                    }
+                if what == "gone":
+                    self._gone(who)
+                if what in ("gone", "late"):
+                    break
+        return {}
 
     # ---- the end ------------------------------------------------------------------------------------------------
     def stop(self) -> None:

@@ -168,6 +168,7 @@ class Worker:
         self.asked: queue.SimpleQueue = queue.SimpleQueue()
         self.running = False
         self.shell: Any = None
+        self.trail: Any = None  # what the newest cell left to be compared
 
     def serve(self) -> None:
         """Run cells until the notebook says stop, or is gone."""
@@ -183,6 +184,8 @@ class Worker:
                 return
             if what == b"leave":
                 self._leave()
+            elif what == b"values":
+                self._values(json.loads(fields[0]))
             elif what == b"run":
                 self._run(*fields)
 
@@ -211,7 +214,10 @@ class Worker:
             shell.user_ns.update(_received(packed))
             before = Before(shell.user_ns)
             shell.execution_count = asked.get("number", 1)
-            watching = _collector(self.send) if asked.get("watch") else contextlib.nullcontext()
+            self.trail = None
+            watching: Any = _collector(self.send) if asked.get("watch") else contextlib.nullcontext()
+            if asked.get("compare"):
+                watching = self.trail = _trail()
             with watching:
                 result = shell.run_cell(cell.decode(), store_history=False)
             error = result.error_before_exec or result.error_in_exec
@@ -225,6 +231,8 @@ class Worker:
         finally:
             self.running = False
         _flush()
+        if self.trail is not None:
+            self.send("trail", trail=self.trail.wire())
         self.send(
             "done",
             ok=error is None,
@@ -237,6 +245,17 @@ class Worker:
         )
         shell.trace = []
         sys.last_value = sys.last_traceback = None  # type: ignore[assignment]
+
+    def _values(self, sums: list[str]) -> None:
+        """Send the numbers behind checksums."""
+        found = self.trail.values(sums) if self.trail is not None else {}
+        self.send(
+            "values",
+            values={
+                one: [str(a.dtype), list(a.shape), base64.b64encode(a.tobytes()).decode()]
+                for one, a in found.items()
+            },
+        )
 
     def _leave(self) -> None:
         """Leave the process group: the ranks do not stand at the same operation any more."""
@@ -259,6 +278,12 @@ def _collector(send: Sender) -> Any:
     from ..debug.ranks.collector import Collector
 
     return Collector(lambda **said: send("seen", **said))
+
+
+def _trail() -> Any:
+    from ..debug.ranks.parting import Trail
+
+    return Trail()
 
 
 def main(descriptor: int) -> None:

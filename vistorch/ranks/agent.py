@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..engine import browser
 from .job_token import VARIABLE, fresh
 from .tcp_store import Server
 
@@ -128,6 +129,7 @@ class Agent:
         Args:
             attempt: how often they were started before.
         """
+        browser.refuse("a job of several ranks", browser.PROCESSES, "train in this one")
         settings = self.settings
         port = settings.port
         if settings.node == 0:
@@ -297,7 +299,7 @@ def _signal(child: subprocess.Popen, number: int) -> None:
             child.send_signal(number)
 
 
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+_libc = ctypes.CDLL(None) if sys.platform == "linux" and not browser.HERE else None
 
 
 def _ends_with_parent() -> None:

@@ -11,6 +11,7 @@ from binascii import a2b_base64, b2a_base64
 from contextlib import contextmanager
 from typing import Any
 
+from ..engine import browser
 from .store import Store, Table
 
 
@@ -33,6 +34,7 @@ class FileStore(Store):
     """
 
     def __init__(self, file_name: str, world_size: int = -1) -> None:
+        browser.refuse("FileStore()", browser.PROCESSES, "use a HashStore, which is for one process")
         super().__init__()
         self._path, self._read = os.fspath(file_name), 0
         self._table = Table()

@@ -13,6 +13,7 @@ import time
 from datetime import timedelta
 from typing import Any
 
+from ..engine import browser
 from . import frames
 from .errors import DistNetworkError
 from .job_token import token
@@ -201,6 +202,7 @@ class TCPStore(Store):
         master_listen_fd: int | None = None,
         use_libuv: bool = True,
     ) -> None:
+        browser.refuse("TCPStore()", browser.PROCESSES, "use a HashStore, which is for one process")
         super().__init__()
         if not 0 <= int(port) < 2**16:
             raise ValueError(f"port must have value from 0 to 65535 but was {port}.")

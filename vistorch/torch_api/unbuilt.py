@@ -73,7 +73,6 @@ ROWS = (
         "vistorch has no compiler and no TorchScript; write it in plain Python.",
         "cond while_loop import_ir_module import_ir_module_from_buffer parse_ir parse_schema",
     ),
-    Row("", "vistorch has no unsigned integers of 64 bits.", "hash_tensor"),
     Row(
         "",
         "`vistorch.load` and `vistorch.save` read and write these files.",

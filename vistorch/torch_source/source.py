@@ -196,6 +196,12 @@ class TorchSource:
 
         return kept(outputs, self, namespace)
 
+    def evidence(self, rules: Any, namespace: dict[str, Any]) -> Any:
+        """What listens to a run for the rules of a diagnosis."""
+        from .diagnosing import TorchEvidence
+
+        return TorchEvidence(rules, namespace)
+
     def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
         """What a run keeps, over time."""
         from .memory import TorchTimeline

@@ -9,6 +9,8 @@ import report from "../shared/report.css";
 import { card, foot } from "../shared/report";
 import { draw } from "../shape/draw";
 import shape from "../shape/shape.css";
+import type { Real } from "../shared/payload";
+import { short } from "./short";
 import css from "./diagnose.css";
 import { check, type State } from "./types";
 
@@ -20,10 +22,68 @@ function boxes(one: State["findings"][number]): HTMLElement | null {
   return picture;
 }
 
+type Found = State["findings"][number];
+
+/** Numbers beside their baselines, on one scale. */
+function pair(one: Found): HTMLElement | null {
+  if (!one.bars.length) return null;
+  const rows = one.bars.map((bar) => {
+    const ink = el("i", { "data-role": bar.role });
+    ink.style.left = `${100 * bar.start}%`;
+    ink.style.width = `max(2px, ${100 * (bar.end - bar.start)}%)`;
+    return el("div", { role: "listitem" }, el("span", { text: bar.name }), el("b", {}, ink), el("span", { text: bar.text }));
+  });
+  const label = one.bars.some((bar) => bar.log) ? "what was seen, beside its baseline; the scale is logarithmic" : "what was seen, beside its baseline";
+  const note = one.bars.some((bar) => bar.log) ? el("small", { text: "logarithmic" }) : null;
+  return el("div.vt-dg-bars", { role: "list", "aria-label": label }, ...rows, note);
+}
+
+/** The samples around the first that does not fit. */
+function samples(one: Found): HTMLElement | null {
+  if (!one.samples.length) return null;
+  return el(
+    "div.vt-dg-samples",
+    { role: "list", "aria-label": "the first sample that does not fit, and its neighbours" },
+    ...one.samples.map((at) =>
+      el(
+        "div",
+        { role: "listitem", "data-bad": at.bad ? "yes" : null },
+        el("small", { text: String(at.index) }),
+        el("b", { text: String(at.label) }),
+      ),
+    ),
+  );
+}
+
+/** What came of trying the cure: losses with it over those without. */
+export function tried(one: Found): HTMLElement | null {
+  const of = one.tried;
+  if (!of) return null;
+  const title = el("h4", { text: of.refused ? "Not tried" : "Tried" });
+  if (of.refused) return el("div.vt-dg-part.vt-dg-tried", {}, title, `${of.refused}.`);
+  const row = (name: string, losses: readonly Real[]): HTMLElement | null =>
+    losses.length
+      ? el("tr", { "data-of": name }, el("th", { scope: "row", text: name }), ...losses.map((x) => el("td", { text: short(x) })))
+      : null;
+  return el(
+    "div.vt-dg-part.vt-dg-tried",
+    {},
+    title,
+    el("div", { text: of.label }),
+    el("table", { "aria-label": of.label }, row("with it", of.with_it), row("as it is", of.without)),
+    el("div", { text: of.after }),
+  );
+}
+
 function show(state: State, { root, signal }: Frame): () => void {
   const facts = [plural(state.steps, "step"), plural(state.rules.length, "rule")];
   const { root: box } = card("diagnose", state.title, facts, state.report, signal);
-  const each = state.findings.map((one, i) => finding(one, i + 1, signal, [], boxes(one)));
+  const each = state.findings.map((one, i) => {
+    const made = finding(one, i + 1, signal, [], boxes(one) ?? samples(one) ?? pair(one));
+    const outcome = tried(one);
+    if (outcome) made.root.querySelector(".vt-dg-left")?.append(outcome);
+    return made;
+  });
   each.forEach((one, i) => {
     one.open(!i);
     box.append(one.root);

@@ -43,7 +43,33 @@ export interface Shapes {
   drawing: Drawing;
 }
 
-/** The same with its picture. */
+/** What came of trying a cure: losses with it and without; `refused` says why it was not tried. */
+export interface Trial {
+  label: string;
+  with_it: Real[];
+  without: Real[];
+  after: string;
+  refused: string;
+}
+
+/** A number on a scale from 0 to 1: `role` is "seen" or "baseline"; a range goes from `start` to `end`. */
+export interface Bar {
+  name: string;
+  text: string;
+  start: number;
+  end: number;
+  role: string;
+  log: boolean;
+}
+
+/** A sample of a batch and its label, or a place and its index. */
+export interface Sample {
+  index: number;
+  label: number;
+  bad: boolean;
+}
+
+/** The same with its picture, and what came of its cure. */
 export interface Found {
   rule: string;
   severity: string;
@@ -62,6 +88,9 @@ export interface Found {
   advice: string;
   tree: [number, string, string, string][];
   shapes: Shapes | null;
+  tried: Trial | null;
+  bars: Bar[];
+  samples: Sample[];
 }
 
 /** The whole. */
@@ -111,6 +140,29 @@ export const checkShapes: Check<Shapes> = record<Shapes>({
   drawing: checkDrawing,
 });
 
+export const checkTrial: Check<Trial> = record<Trial>({
+  label: text,
+  with_it: list(real),
+  without: list(real),
+  after: text,
+  refused: text,
+});
+
+export const checkBar: Check<Bar> = record<Bar>({
+  name: text,
+  text: text,
+  start: num,
+  end: num,
+  role: text,
+  log: flag,
+});
+
+export const checkSample: Check<Sample> = record<Sample>({
+  index: num,
+  label: num,
+  bad: flag,
+});
+
 export const checkFound: Check<Found> = record<Found>({
   rule: text,
   severity: text,
@@ -129,6 +181,9 @@ export const checkFound: Check<Found> = record<Found>({
   advice: text,
   tree: list(row(num, text, text, text)),
   shapes: maybe(checkShapes),
+  tried: maybe(checkTrial),
+  bars: list(checkBar),
+  samples: list(checkSample),
 });
 
 export const check: Check<State> = record<State>({

@@ -1,12 +1,13 @@
 // Training on several ranks: how it goes, losses by rank, one step as a time line, who holds the others up, and a table.
 // A row, a digit or an arrow chooses a rank in every view.
 
-import { button, el, on } from "../shared/dom";
+import { button, el, on, onWidth } from "../shared/dom";
 import { bytes, count, num } from "../shared/format";
 import type { Frame } from "../shared/frame";
 import { real } from "../shared/payload";
 import { card, sign } from "../shared/report";
 import { losses } from "./losses";
+import { parting } from "./parting";
 import { timeline } from "./timeline";
 import type { Row, State } from "./types";
 
@@ -41,10 +42,14 @@ export function show(state: State, frame: Frame): () => void {
       "div.vt-rk-head",
       {},
       el("span", { class: `vt-rk-state vt-rk-${tone}`, role: "status", text: name }),
-      fact("step", count(state.done)),
-      fact("speed", state.speed === null ? "–" : state.speed.toFixed(1), "steps/s"),
+      ...(state.parting
+        ? []
+        : [
+            fact("step", count(state.done)),
+            fact("speed", state.speed === null ? "–" : state.speed.toFixed(1), "steps/s"),
+          ]),
       fact("ranks", count(state.ranks), state.hosts > 1 ? `on ${state.hosts} hosts` : "on this machine"),
-      fact("waiting", share(state.waiting)),
+      state.parting ? null : fact("waiting", share(state.waiting)),
     ),
   );
   if (state.alarm) {
@@ -56,6 +61,14 @@ export function show(state: State, frame: Frame): () => void {
         el("p", { text: state.alarm.text }),
       ),
     );
+  }
+  if (state.parting) {
+    made.root.append(parting(state.parting));
+    root.append(made.root);
+    const fit = (): void => void made.root.classList.toggle("vt-rk-narrow", (made.root.clientWidth || 900) < 734);
+    onWidth(made.root, fit, signal);
+    fit();
+    return () => {};
   }
   const left = el("div.vt-rk-part");
   const right = el("div.vt-rk-part");

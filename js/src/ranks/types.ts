@@ -59,6 +59,45 @@ export interface Row {
   warn: boolean;
 }
 
+/** One tensor at one point of a step, on all ranks. */
+export interface Part {
+  tensor: string;
+  when: string;
+  sums: string[];
+  odd: boolean[];
+  differs: number | null;
+  first: boolean;
+}
+
+/** A line of source. */
+export interface Code {
+  number: number;
+  text: string;
+  hit: boolean;
+}
+
+/** Something of the generator, by rank. */
+export interface Seed {
+  name: string;
+  values: string[];
+  odd: boolean[];
+}
+
+/** What travels. */
+export interface Parting {
+  title: string;
+  text: string;
+  apart: boolean;
+  rank: number;
+  step: number;
+  rows: Part[];
+  file: string;
+  code: Code[];
+  seeds: Seed[];
+  cure: string;
+  notes: string[];
+}
+
 /** What travels. */
 export interface State {
   title: string;
@@ -82,6 +121,7 @@ export interface State {
   verdict: string;
   more: string;
   rows: Row[];
+  parting: Parting | null;
 }
 
 export const checkAlarm: Check<Alarm> = record<Alarm>({
@@ -134,6 +174,41 @@ export const checkRow: Check<Row> = record<Row>({
   warn: flag,
 });
 
+export const checkPart: Check<Part> = record<Part>({
+  tensor: text,
+  when: text,
+  sums: list(text),
+  odd: list(flag),
+  differs: maybe(num),
+  first: flag,
+});
+
+export const checkCode: Check<Code> = record<Code>({
+  number: num,
+  text: text,
+  hit: flag,
+});
+
+export const checkSeed: Check<Seed> = record<Seed>({
+  name: text,
+  values: list(text),
+  odd: list(flag),
+});
+
+export const checkParting: Check<Parting> = record<Parting>({
+  title: text,
+  text: text,
+  apart: flag,
+  rank: num,
+  step: num,
+  rows: list(checkPart),
+  file: text,
+  code: list(checkCode),
+  seeds: list(checkSeed),
+  cure: text,
+  notes: list(text),
+});
+
 export const check: Check<State> = record<State>({
   title: text,
   report: text,
@@ -156,4 +231,5 @@ export const check: Check<State> = record<State>({
   verdict: text,
   more: text,
   rows: list(checkRow),
+  parting: maybe(checkParting),
 });

@@ -54,6 +54,7 @@ SUMS = [
     ),
     reduction("count_nonzero", more_samples=[S(bits), S(bits, 1)]),
     reduction("all", more_samples=[S(bits), S(bits, 1), S(bits, 0, True)]),
+    reduction("hash_tensor", more_samples=[S(x23), S(x23, 1), S(x23, (0, 1)), S(x23, 0, keepdim=True)]),
     reduction("any", more_samples=[S(bits), S(bits, 1), S(bits, 0, True)]),
     Op(
         "norm",

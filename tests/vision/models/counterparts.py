@@ -34,7 +34,7 @@ class OnTorch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         source = (file / "__init__.py" if file.is_dir() else file.with_suffix(".py")).read_text()
         source = re.sub(r"^from \.\.\. import", "from torch import", source, flags=re.M)
         source = source.replace("from ...nn.modules.tuples", "from torch.nn.modules.utils")
-        source = re.sub(r"^from \.\.\.nn", "from torch.nn", source, flags=re.M)
+        source = re.sub(r"^from \.\.\.(nn|utils)\b", r"from torch.\1", source, flags=re.M)
         source = re.sub(r"^import vistorch$", "import torch as vistorch", source, flags=re.M)
         assert "from ..." not in source
         exec(compile(source, f"{file} on torch", "exec"), vars(module))

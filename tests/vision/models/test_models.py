@@ -3,42 +3,23 @@
 import inspect
 import os
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 
 import vistorch
 from tests.vision.models.counterparts import counterpart
+from tests.vision.models.measured import SMALL, differences, digest, keys, measure, unfilled
+from tests.vision.models.numbers import NUMBERS
 from vistorch.vision import models
+from vistorch.vision.models.weights import enums
 
 torch = pytest.importorskip("torch", reason="torch is the reference")
 
-# Parameters as torchvision's documentation counts them, and entries of the state_dict.
-COUNTS = {
-    "alexnet": (61_100_840, 16),
-    "lenet": (62_006, 10),
-    "mobilenet_v2": (3_504_872, 314),
-    "resnet101": (44_549_160, 626),
-    "resnet152": (60_192_808, 932),
-    "resnet18": (11_689_512, 122),
-    "resnet34": (21_797_672, 218),
-    "resnet50": (25_557_032, 320),
-    "resnext101_32x8d": (88_791_336, 626),
-    "resnext101_64x4d": (83_455_272, 626),
-    "resnext50_32x4d": (25_028_904, 320),
-    "squeezenet1_0": (1_248_424, 52),
-    "squeezenet1_1": (1_235_496, 52),
-    "vgg11": (132_863_336, 22),
-    "vgg11_bn": (132_868_840, 62),
-    "vgg13": (133_047_848, 26),
-    "vgg13_bn": (133_053_736, 76),
-    "vgg16": (138_357_544, 32),
-    "vgg16_bn": (138_365_992, 97),
-    "vgg19": (143_667_240, 38),
-    "vgg19_bn": (143_678_248, 118),
-    "wide_resnet101_2": (126_886_696, 626),
-    "wide_resnet50_2": (68_883_240, 320),
-}
+NAMES = sorted([*NUMBERS["keys"], "lenet"])
+# As torchvision's documentation counts parameters; pictures of another size make another count.
+COUNTS = {name: {one.meta["num_params"] for one in files} for name, files in enums().items()}
 
 # Some entries of torchvision's files, by their place.
 ENTRIES = [
@@ -81,44 +62,50 @@ RUN = {
 }
 
 
-@pytest.fixture
-def unfilled(monkeypatch):
-    """Skip the drawing of first values, which takes seconds for a hundred million."""
-    for name in (
-        "kaiming_uniform_",
-        "kaiming_normal_",
-        "uniform_",
-        "normal_",
-        "zeros_",
-        "ones_",
-        "constant_",
-    ):
-        monkeypatch.setattr(vistorch.nn.init, name, lambda tensor, *args, **kwargs: tensor)
+def built(name):
+    """The network, without the warning of those that will begin otherwise one day."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return models.get_model(name)
 
 
 def test_list_models():
-    assert models.list_models() == sorted(COUNTS)
+    assert models.list_models() == NAMES
     assert models.list_models(include="vgg*", exclude=["*_bn", "vgg11"]) == ["vgg13", "vgg16", "vgg19"]
-    assert models.list_models(models) == sorted(COUNTS)
+    assert models.list_models(models) == NAMES
     assert models.list_models(models.alexnet.__class__) == []
     assert models.get_model_builder("ResNet18") is models.resnet18
     with pytest.raises(ValueError, match=r"^Unknown model resnet19$"):
         models.get_model("resnet19")
 
 
-@pytest.mark.parametrize("name", COUNTS)
-def test_counts(name, unfilled):
-    network = models.get_model(name)
-    assert (sum(p.numel() for p in network.parameters()), len(network.state_dict())) == COUNTS[name]
+@pytest.mark.parametrize("name", NUMBERS["keys"])
+def test_names_of_values(name):
+    """Names, shapes and dtypes of the state_dict in their order, and how many parameters."""
+    with unfilled(vistorch.nn.init):
+        network = built(name)
+    assert digest(keys(network)) == NUMBERS["keys"][name]
+    # The file of GoogLeNet has no scores in the middle.
+    parts = network.named_parameters()
+    count = sum(p.numel() for key, p in parts if name != "googlenet" or not key.startswith("aux"))
+    assert count in COUNTS[name]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_numbers_are_torchvisions(name):
+    """First values, what is printed, scores, gradients, what is drawn, the order in which modules run."""
+    make, *size = SMALL[name]
+    assert not differences(measure(vistorch, lambda: make(models), *size), NUMBERS["small"][name])
 
 
 @pytest.mark.parametrize(("name", "place", "key", "shape"), ENTRIES)
-def test_entries(name, place, key, shape, unfilled):
-    found = list(models.get_model(name).state_dict().items())[place]
+def test_entries(name, place, key, shape):
+    with unfilled(vistorch.nn.init):
+        found = list(models.get_model(name).state_dict().items())[place]
     assert (found[0], tuple(found[1].shape)) == (key, shape)
 
 
-@pytest.mark.parametrize("name", COUNTS)
+@pytest.mark.parametrize("name", NAMES)
 def test_signature_and_pickle(name):
     build = getattr(models, name)
     assert str(inspect.signature(build)).startswith(
@@ -242,7 +229,7 @@ def test_work(name):
     assert round(sum(done) / 1e9, 3) == WORK[name]
 
 
-def test_first_values():
+def test_first_values(monkeypatch):
     """How each family begins, by the spread of its weights."""
 
     def spread(network, key):
@@ -261,13 +248,18 @@ def test_first_values():
     network = models.squeezenet1_1(num_classes=100)
     assert spread(network, "features.12.expand3x3.weight") == pytest.approx((2 / (64 * 9)) ** 0.5, rel=0.01)
     assert spread(network, "classifier.1.weight") == pytest.approx(0.01, rel=0.01)
-    network = models.VGG(
-        vistorch.nn.Sequential(vistorch.nn.Conv2d(8, 512, 3), vistorch.nn.BatchNorm2d(512)), 100
-    )
+    drawn = []
+    with monkeypatch.context() as patch:  # a hundred million values
+        patch.setattr(vistorch.nn.init, "kaiming_uniform_", lambda tensor, **_: tensor)
+        patch.setattr(
+            vistorch.nn.init, "normal_", lambda tensor, *how: drawn.append((tuple(tensor.shape), *how))
+        )
+        network = models.VGG(
+            vistorch.nn.Sequential(vistorch.nn.Conv2d(8, 512, 3), vistorch.nn.BatchNorm2d(512)), 100
+        )
     assert spread(network, "features.0.weight") == pytest.approx((2 / (512 * 9)) ** 0.5, rel=0.02)
     assert network.features[0].bias.abs().max() == 0
-    for k in (0, 3, 6):
-        assert spread(network, f"classifier.{k}.weight") == pytest.approx(0.01, rel=0.01)
+    assert drawn == [((4096, 25088), 0, 0.01), ((4096, 4096), 0, 0.01), ((100, 4096), 0, 0.01)]
     network = models.resnet50(num_classes=2, zero_init_residual=True)
     assert network.layer2[1].bn3.weight.abs().max() == 0 and network.layer2[1].bn2.weight.min() == 1
     network = models.resnet18(num_classes=2, zero_init_residual=True)

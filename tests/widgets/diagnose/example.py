@@ -1,7 +1,9 @@
-"""Records of diagnoses: three findings, an exception, nothing found, markup in names."""
+"""Records of diagnoses: three findings, drawn proofs, an exception, nothing found, markup in names."""
 
 from vistorch.debug.diagnose.finding import BAD, DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding
+from vistorch.debug.diagnose.pictures import samples_of
 from vistorch.debug.diagnose.record import DiagnoseRecord
+from vistorch.debug.diagnose.trial import Tried
 from vistorch.debug.line_lookup import Line
 
 RULES = [("used twice", "gradients used twice", True), ("same batch", "batches that repeat", False)]
@@ -39,6 +41,12 @@ def three():
                 confirm=("next(net.parameters()).grad", "None"),
                 cure=[(8, "-", "opt.zero_grad()"), (9, "+", "opt.zero_grad()")],
                 advice="Clear gradients before the backward pass.",
+                tried=Tried(
+                    "mean losses of five parts of the first 64 steps",
+                    [2.23, 2.11, 1.87, 1.6, 1.21],
+                    [2.23, 2.24, float("nan"), 2.22, 123456.0],
+                    "With it the finding is gone. The loss falls.",
+                ),
             ),
             Finding(
                 "soft twice",
@@ -50,6 +58,8 @@ def three():
                 layer="net[3]",
                 proof=[("passes", 64)],
                 unless="bounded scores are wanted.",
+                cure=[(3, "-", "    nn.Softmax(dim=1),")],
+                tried=Tried(refused="the program writes log.txt"),
             ),
             Finding(
                 "dead units",
@@ -80,6 +90,41 @@ def failed():
     )
 
 
+def labels():
+    return record(
+        [
+            Finding(
+                "out of range",
+                BAD,
+                EXACT,
+                "Label 4 is no class: there are 4, from 0 to 3.",
+                line(9, "loss = F.cross_entropy(out, y + 1)"),
+                "takes classes",
+                proof=[("first such sample of the batch", 5), ("labels", "1 to 4"), ("classes", 4)],
+                samples=samples_of([1, 2, 3, 1, 2, 4, 4, 1, 2, 3, 4, 1], [5, 6, 10]),
+            ),
+            Finding(
+                "big start",
+                WRONG,
+                MEASURED,
+                "The model is given numbers from 0 to 255 as they are.",
+                line(4, "net(x)"),
+                "not scaled",
+                proof=[("root mean square of the inputs", "147"), ("as layers expect", "about 1")],
+            ),
+            Finding(
+                "sorted",
+                WRONG,
+                MEASURED,
+                "Batches are sorted by class.",
+                line(4, "net(x)"),
+                "keeps the order",
+                proof=[("entropy of labels in a batch", "0.17"), ("in shuffled batches", "2.02 to 2.21")],
+            ),
+        ]
+    )
+
+
 def evil():
     name = "<img src=x onerror=alert(1)>"
     return record(
@@ -102,4 +147,4 @@ def evil():
     )
 
 
-EXAMPLES = {"three": three, "failed": failed, "nothing": lambda: record([]), "evil": evil}
+EXAMPLES = {"three": three, "labels": labels, "failed": failed, "nothing": lambda: record([]), "evil": evil}

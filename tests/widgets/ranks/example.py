@@ -2,7 +2,10 @@
 
 from types import SimpleNamespace
 
+import vistorch
+from vistorch import nn
 from vistorch.debug.ranks import RanksRun
+from vistorch.debug.ranks.parting import Trail, judge
 
 
 def sent(number, rank, load, ranks=4):
@@ -88,4 +91,24 @@ def waiting():
     return RanksRun(2).record()
 
 
-EXAMPLES = {"slow": slow, "failed": failed, "waiting": waiting}
+def parted():
+    """Three ranks whose running mean was changed on one."""
+    trails = {}
+    for rank in range(3):
+        vistorch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+        with Trail() as trail:
+            net(vistorch.arange(8.0).reshape(4, 2))
+            if rank == 2:
+                net[1].running_mean.mul_(2)
+            net(vistorch.arange(8.0).reshape(4, 2))
+        trails[rank] = trail
+    run = RanksRun(3, "<b>main</b>")
+    run.end({rank: outcome() for rank in range(3)})
+    run.parting = judge(
+        {r: t.wire() for r, t in trails.items()}, values=lambda r, sums: trails[r].values(sums)
+    )
+    return run.record()
+
+
+EXAMPLES = {"slow": slow, "failed": failed, "waiting": waiting, "parted": parted}

@@ -16,6 +16,7 @@ from ..line_lookup import Line, cell_of
 from ..lines import overwritten
 from ..shapes import explain
 from .finding import BAD, EXACT, LINEAGE, Finding
+from .pictures import samples_of
 from .rules.reach import CUTS, STEPWISE, WRITTEN
 
 
@@ -167,6 +168,7 @@ def _no_grad(ev: Any, line: Line | None) -> Finding:
 def _out_of_range(error: BaseException, line: Line | None) -> Finding:
     """Which sample has a label that is no class."""
     proof: list = []
+    samples: list = []
     text = str(error).splitlines()[0]
     for frame, _ in traceback.walk_tb(error.__traceback__):
         scores: Any = frame.f_locals.get("input")
@@ -180,6 +182,7 @@ def _out_of_range(error: BaseException, line: Line | None) -> Finding:
             classes, labels = scores.shape[1], np.asarray(target._data).reshape(-1)
             bad = np.flatnonzero(((labels < 0) & (labels != -100)) | (labels >= classes))
             if len(bad):
+                samples = samples_of(labels, bad)
                 text = (
                     f"Label {int(labels[bad[0]])} is no class: there are {classes}, from 0 to {classes - 1}."
                 )
@@ -201,10 +204,12 @@ def _out_of_range(error: BaseException, line: Line | None) -> Finding:
             rows, numbers = weight.shape[0], np.asarray(index._data).reshape(-1)
             bad = np.flatnonzero((numbers < 0) | (numbers >= rows))
             if len(bad):
+                samples = samples_of(numbers, bad)
                 text = f"Index {int(numbers[bad[0]])} is no row of the embedding: it has {rows}, from 0 to {rows - 1}."
                 proof = [
                     ("first such place", int(bad[0])),
                     ("such places", f"{len(bad)} of {len(numbers)}"),
+                    ("indices", f"{int(numbers.min())} to {int(numbers.max())}"),
                     ("rows", rows),
                 ]
                 break
@@ -216,6 +221,7 @@ def _out_of_range(error: BaseException, line: Line | None) -> Finding:
         line,
         "takes classes",
         proof=proof,
+        samples=samples,
         confirm=("y.min(), y.max()", "beyond the classes"),
         advice="Count classes from 0, and give the last layer one score for each.",
         weight=20.0,

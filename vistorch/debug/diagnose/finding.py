@@ -38,6 +38,8 @@ class Finding:
         explains: rules whose findings this one makes superfluous.
         tree: the modules around its layer: rows of (depth, name, note, role).
         shapes: what did not fit, as a record that can be drawn.
+        tried: what came of trying the cure; None where that was not asked for.
+        samples: those around the first that does not fit.
 
     Example:
         >>> from vistorch.debug.diagnose.finding import EXACT, WRONG, Finding
@@ -62,6 +64,8 @@ class Finding:
     explains: tuple[str, ...] = ()
     tree: list[tuple[int, str, str, str]] = field(default_factory=list)
     shapes: Any = None
+    tried: Any = None
+    samples: list[Any] = field(default_factory=list)
 
     def head(self) -> str:
         """The mark, the sentence and how certain it is."""

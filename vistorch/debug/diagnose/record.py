@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .finding import CERTAINTY, SIGNS, Finding
-from .schema import SCHEMA, Place, Shapes, State
+from .pictures import bars
+from .schema import SCHEMA, Place, Shapes, State, Trial
 from .schema import Finding as Wired
 
 AROUND = 2  # lines around a guilty one
@@ -80,6 +81,8 @@ class DiagnoseRecord:
                 out.append(f"      cure     {sign} {number:>4}  {text}")
             if one.advice:
                 out.append(f"      cure     {one.advice}")
+            if one.tried is not None:
+                out.append(f"      tried    {one.tried.text()}")
         out += [f"  a rule failed and was left out: {why}" for why in self.failures]
         return "\n".join(out)
 
@@ -95,7 +98,16 @@ class DiagnoseRecord:
             "count": self.count,
             "losses": list(self.losses),
             "rules": [{"name": name, "title": title, "looked": had} for name, title, had in self.rules],
-            "findings": [{**wire_of(one), "shapes": drawn(one)} for one in self.findings],
+            "findings": [
+                {
+                    **wire_of(one),
+                    "shapes": drawn(one),
+                    "tried": tried(one),
+                    "bars": bars(one),
+                    "samples": list(one.samples),
+                }
+                for one in self.findings
+            ],
         }
 
 
@@ -111,6 +123,24 @@ def drawn(finding: Finding) -> Shapes | None:
     return Shapes(
         sentence=state["sentence"], op=state["op"], operands=state["operands"], drawing=state["drawing"]
     )
+
+
+def tried(finding: Finding) -> Trial | None:
+    """What came of trying a cure; None where that was not asked for.
+
+    Args:
+        finding: which.
+    """
+    one = finding.tried
+    if one is None:
+        return None
+    return {
+        "label": one.label,
+        "with_it": list(one.with_it),
+        "without": list(one.without),
+        "after": one.after,
+        "refused": one.refused,
+    }
 
 
 def wire_of(finding: Finding) -> Wired:

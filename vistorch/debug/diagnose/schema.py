@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from ..shapes.layout import Drawing
 from ..shapes.record import Given
+from ..wire_types import Finite
 
 SCHEMA = 1
 
@@ -52,10 +53,42 @@ class Finding(TypedDict):
     tree: list[tuple[int, str, str, str]]  # depth, name, note, "guilty" or ""
 
 
+class Trial(TypedDict):
+    """What came of trying a cure: losses with it and without; `refused` says why it was not tried."""
+
+    label: str
+    with_it: list[float]
+    without: list[float]
+    after: str
+    refused: str
+
+
+class Bar(TypedDict):
+    """A number on a scale from 0 to 1: `role` is "seen" or "baseline"; a range goes from `start` to `end`."""
+
+    name: str
+    text: str
+    start: Finite
+    end: Finite
+    role: str
+    log: bool
+
+
+class Sample(TypedDict):
+    """A sample of a batch and its label, or a place and its index."""
+
+    index: int
+    label: int
+    bad: bool
+
+
 class Found(Finding):
-    """The same with its picture."""
+    """The same with its picture, and what came of its cure."""
 
     shapes: Shapes | None
+    tried: Trial | None
+    bars: list[Bar]
+    samples: list[Sample]
 
 
 class Looked(TypedDict):

@@ -5,14 +5,20 @@ Invariant: a rule that fails is left out and named; it ends neither the run nor 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from ..source import Unsupported, active, has
 from .evidence import Evidence
 from .exceptions import of_exception
 from .finding import Finding, rank
+from .mend import Mender
 from .record import DiagnoseRecord
 from .rules import RULES
 from .tree import tree_of
+from .trial import Standby
+from .trial.rerun import Body
 
 MOST = 3  # findings that are shown
 
@@ -44,15 +50,66 @@ class Diagnosis:
         self.evidence = Evidence(RULES, things(namespace or {}))
         self.failures: list[str] = []
         self.error: Finding | None = None
+        self.standby: Standby | None = None
+        self.on_pass: list[Callable[[Any], None]] = []  # called at each pass
+        self._each: list[Any] = [self.evidence]
+        self._known: list[Finding] | None = None
+
+    def prepare(self, body: Body | None, why: str = "") -> None:
+        """Make a copy of the program, on which cures can be tried when it is over.
+
+        Args:
+            body: what is run again; None where that is not known.
+            why: the reason of that.
+        """
+        names = dict(self.evidence.named)
+        self.standby = Standby(body, lambda: Diagnosis(names), why)
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """The run is over: look for cures, try them, and let the copy go.
+
+        Args:
+            error: what ended it; where a person did, nothing is tried.
+        """
+        try:
+            if error is None or isinstance(error, Exception):
+                self._known = self.findings()
+                self._mend(self._known)
+        finally:
+            if self.standby is not None:
+                self.standby.end()
+
+    def _mend(self, found: list[Finding]) -> None:
+        mender = Mender(self.standby, self.evidence.named, self.evidence.losses)
+        for one in found[:MOST]:
+            try:
+                mender.mend(one)
+            except Exception as error:
+                self.failures.append(f"the cure of {one.rule}: {type(error).__name__}: {error}")
 
     def __enter__(self) -> Diagnosis:
-        """Begin to listen."""
-        self.evidence.__enter__()
+        """Begin to listen, to the engine and to PyTorch where a program has imported it."""
+        self._each = [self.evidence]
+        for source in active():
+            if source.name == "vistorch" or not has(source, "diagnose"):
+                continue
+            try:
+                self._each.append(source.evidence(RULES, dict(self.evidence.named)))
+            except Unsupported as why:
+                self.failures.append(str(why))
+        for one in self._each:
+            one.on_pass += self.on_pass
+            one.__enter__()
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         """End; an exception goes on its way, and is a finding."""
-        self.evidence.__exit__(kind, error, trace)
+        for one in reversed(self._each):
+            one.__exit__(kind, error, trace)
+        self.evidence = max(self._each, key=lambda one: (one.passes, one.steps))  # that the program runs on
+        broken = getattr(self.evidence, "broken", None)
+        if broken is not None:
+            self.failures.append(f"the evidence ends early: {type(broken).__name__}: {broken}")
         if error is not None:
             self.failed(error)
 
@@ -63,16 +120,26 @@ class Diagnosis:
             error: which.
         """
         if self.error is None and isinstance(error, Exception):
-            self.error = of_exception(error, self.evidence)
+            with self._reading():
+                self.error = of_exception(error, self.evidence)
 
     def findings(self) -> list[Finding]:
         """All that is found by now, the most certain first."""
-        return findings_of(self.evidence, self.failures, () if self.error is None else (self.error,))
+        with self._reading():
+            return findings_of(self.evidence, self.failures, () if self.error is None else (self.error,))
+
+    def _reading(self) -> AbstractContextManager[None]:
+        """Within, rules can read the tensors of the library that the program runs on."""
+        reading = getattr(self.evidence, "reading", nullcontext)
+        return reading()
 
     def record(self) -> DiagnoseRecord:
         """What is found by now."""
-        found = self.findings()
         ev = self.evidence
+        found = self._known
+        if found is None:
+            found = self.findings()
+            self._mend(found)
         for one in found[:MOST]:
             one.tree = tree_of(one, ev.named)
         looked = [(r.name, r.title, r.had_something) for r in ev.rules if r.title]

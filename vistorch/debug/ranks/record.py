@@ -14,6 +14,7 @@ import numpy as np
 
 from ..steps.words import number
 from ..wire_types import Array1, Array2, Finite
+from .parting.judge import Parting, text_of
 from .timeline import Lane, Step, middle_of
 
 SHOWN = 600  # points of a curve
@@ -69,6 +70,7 @@ class State(TypedDict):
     verdict: str
     more: str
     rows: list[Row]
+    parting: Parting | None  # where ranks part, if the run was compared
 
 
 @dataclass
@@ -95,6 +97,7 @@ class RanksRecord:
     rows: list[Row] = field(default_factory=list)
     alarm: Alarm | None = None
     backend: str = ""
+    parting: Parting | None = None
 
     @classmethod
     def of(cls, run: Any) -> RanksRecord:
@@ -111,6 +114,7 @@ class RanksRecord:
             list(run.steps),
             dict(sorted(run.losses.items())),
             backend=next((b["backend"] for b in run.beats.values() if b["backend"]), ""),
+            parting=run.parting,
         )
         silent = run.silent(now)
         made.alarm = _alarm(run, silent, now)
@@ -223,6 +227,10 @@ class RanksRecord:
         """A line, the verdict, and a table of the ranks."""
         head = f"{self.title or 'training'} on {len(self.rows)} ranks: {self.state}, {self.done} steps"
         speed, waiting = self.speed(), self.waiting()
+        if self.parting is not None:
+            failed = [f"{self.alarm['title']}. {self.alarm['text']}".strip()] if self.alarm else []
+            name, state = self.title or "training", self.state
+            return "\n".join([f"{name} on {len(self.rows)} ranks: {state}", *failed, text_of(self.parting)])
         if speed is not None:
             head += f", {speed:.1f} steps/s"
         if waiting is not None:
@@ -274,6 +282,7 @@ class RanksRecord:
             "verdict": verdict,
             "more": more,
             "rows": self.rows,
+            "parting": self.parting,
         }
 
     def _curves(self) -> tuple[np.ndarray, np.ndarray]:

@@ -45,6 +45,7 @@ class RanksRun:
         self.outcomes: Mapping[int, Any] | None = None
         self.error = ""
         self.ended: set[int] = set()
+        self.parting: Any = None  # what `judge` found, if the run was compared
 
     def take(self, rank: int, said: Mapping[str, Any]) -> None:
         """Take what a rank's collector sent.

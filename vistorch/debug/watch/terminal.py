@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ...engine import browser
 from .words import alarm_lines, health_text, line_of, table_text
 
 
@@ -71,6 +72,8 @@ class Line:
             try:
                 from tqdm import tqdm  # pyright: ignore[reportMissingModuleSource, reportMissingImports]
 
+                if browser.HERE:  # without threads, tqdm cannot watch over its bars
+                    tqdm.monitor_interval = 0
                 self.bar = tqdm(
                     total=run.steps, file=file, unit="step", desc=run.title or None, mininterval=0
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..base import dtypes, errors
 from ..base.events import listeners
 from ..base.modes import mode
+from ..kernels.strides import extent, owner, start
 from .graph import version
 from .tensor import Tensor
 from .views import aliased, overlaps, shares
@@ -55,6 +57,24 @@ def refuse_shared(out: Tensor, operands: tuple) -> None:
     for t in operands:
         if isinstance(t, Tensor) and shares(out, t):
             raise RuntimeError(errors.WRITE_OVERLAP)
+
+
+def refuse_grown(out: Tensor, shape: tuple, operands: tuple) -> None:
+    """Refuse an `out` that takes memory of an operand when it gets its sizes."""
+    d = out._data
+    if d.shape == shape or out._place.kind:
+        return
+    first = start(d)
+    last = first + prod(shape) * d.itemsize
+    for t in operands:
+        a = t._data
+        if a.size and owner(a) is owner(d) and start(a) < last and first < start(a) + extent_of(a):
+            raise RuntimeError(errors.WRITE_OVERLAP)
+
+
+def extent_of(a: Any) -> int:
+    """How many bytes lie between the beginning of the first element of an array and the end of its last."""
+    return extent(a.shape, a.strides) + a.itemsize
 
 
 def outgrown(shape: tuple, result: tuple) -> str:

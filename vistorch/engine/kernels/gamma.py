@@ -217,24 +217,27 @@ def _cotangent_derivative(n):
     return tuple(float(c) for c in now)
 
 
-def _polygamma_reflected(xp, n, x):
+def _polygamma_reflected(xp, n, x, kind):
+    if n == 1:  # torch's trigamma: at a pole the sine of a rounded multiple of pi, which is not zero
+        sine = xp.sin(kind.type(math.pi) * x.astype(kind)).astype(x.dtype)
+        return math.pi**2 / (sine * sine) - _polygamma(xp, n, 1 - x, kind)
     part = x - xp.rint(x)
     cotangent = 1 / xp.tan(math.pi * part)
-    mirror = _polygamma(xp, n, 1 - x)
+    mirror = _polygamma(xp, n, 1 - x, kind)
     turned = math.pi ** (n + 1) * horner(_cotangent_derivative(n), cotangent)
     out = (mirror if n % 2 == 0 else -mirror) - turned
     pole = (part == 0) | ((n > 1) & xp.isinf(x))  # torch's trigamma alone is nan at -inf
     return xp.where(pole, float("inf") if n % 2 else -float("inf"), out)
 
 
-def _polygamma(xp, n, x):
+def _polygamma(xp, n, x, kind):
     size = float(math.factorial(n)) if n <= 170 else float("inf")
     sign = 1.0 if n % 2 else -1.0
     pieces = [
         # From n = 2 on torch says nan at infinity, which the default stands for.
         ((x > 0) & ((x < float("inf")) | (n == 1)), lambda part: sign * size * _hurwitz(xp, n + 1, part)),
         (x == 0, lambda part: xp.full_like(part, sign * float("inf"))),
-        (x < 0, lambda part: _polygamma_reflected(xp, n, part)),
+        (x < 0, lambda part: _polygamma_reflected(xp, n, part, kind)),
     ]
     return piecewise(xp, x, pieces)
 
@@ -245,4 +248,4 @@ def polygamma(xp, n, x):
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if n == 0:
         return digamma(xp, x)
-    return blocked(xp, lambda xp, block: _polygamma(xp, n, block), x)
+    return blocked(xp, lambda xp, block: _polygamma(xp, n, block, x.dtype), x)

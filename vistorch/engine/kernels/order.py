@@ -61,7 +61,7 @@ def stable_order(xp, key):
     if new.all():
         return order
     if key.shape[-1] >= _PACKABLE_LENGTH:
-        return xp.argsort(key, axis=-1, kind="stable")
+        return xp.argsort(key, axis=-1, kind="stable").astype(xp.int64, copy=False)
     order[..., 1:] |= xp.cumsum(new, axis=-1, dtype=xp.int64) << 32
     order.sort(axis=-1)
     return _positions(xp, order)

@@ -111,6 +111,7 @@ def _check_weights(weights: np.ndarray, num_samples: int, replacement: bool) -> 
         replacement or num_samples <= weights.shape[-1],
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
     )
+    checks.require(weights.shape[-1] <= 2**24, "number of categories cannot exceed 2^24")
 
 
 def cumulative_odds(weights: np.ndarray) -> np.ndarray:
@@ -177,5 +178,6 @@ def multinomial(generator, weights: np.ndarray, num_samples: int, replacement: b
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         speed = rows / times
     if num_samples == 1:
-        return speed.argmax(-1).reshape(shape)
-    return np.argsort(-speed, axis=-1, kind="stable")[:, :num_samples].reshape(shape)
+        return speed.argmax(-1).astype(np.int64, copy=False).reshape(shape)
+    order = np.argsort(-speed, axis=-1, kind="stable")[:, :num_samples]
+    return order.astype(np.int64, copy=False).reshape(shape)

@@ -201,6 +201,23 @@ def channels_last(a: Any) -> bool:
     return True
 
 
+def asks_channels_last(shape: tuple, strides: tuple) -> bool:
+    """Whether an operand of images or volumes asks for a result with its channels last, as PyTorch reads strides."""
+    if len(shape) not in (4, 5) or 0 in shape:
+        return False
+    least = 0
+    for i in (1, *range(len(shape) - 1, 1, -1), 0):
+        if strides[i] < least or (i == 0 and least == strides[1]):
+            return False
+        least = strides[i] * shape[i] if shape[i] > 1 else strides[i]
+    return strides[1] != 0
+
+
+def with_channels_last(xp: Any, a: Any) -> Any:
+    """A copy whose channels lie side by side."""
+    return xp.moveaxis(xp.ascontiguousarray(xp.moveaxis(a, 1, -1)), -1, 1)
+
+
 class Scope(threading.local):
     """Whether results may lie with channels last in this thread, since nobody looks at them yet, and which do."""
 

@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from .. import browser
+
 # What sets, and what tells, the number of threads of the BLAS libraries that numpy is built with.
 _BLAS = (
     ("scipy_openblas_set_num_threads64_", "scipy_openblas_get_num_threads64_"),
@@ -48,7 +50,7 @@ def count() -> int:
     if state.asked is not None:
         return state.asked
     if state.cores is None:
-        state.cores = _asked_by_environment() or _cores()
+        state.cores = 1 if browser.HERE else _asked_by_environment() or _cores()
     return state.cores
 
 
@@ -66,8 +68,8 @@ def steady(nanoseconds: float) -> int:
 
 
 def set_count(n: int) -> None:
-    """Use `n` threads from now on."""
-    state.asked = n
+    """Use `n` threads from now on; in a browser there is only the one."""
+    state.asked = n = 1 if browser.HERE else n
     _set_blas(1 if state.alone else n)
 
 
@@ -123,6 +125,8 @@ def _loaded(names: tuple) -> list[str]:
 
 def _find_blas() -> list:
     """Pairs (set, get) for each BLAS that is loaded and can be asked."""
+    if browser.HERE:
+        return []
     found = []
     for path in _loaded(_NAMES):
         try:

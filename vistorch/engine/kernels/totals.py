@@ -1,12 +1,14 @@
 """Sums over any axes that are as accurate as summing pairwise, whatever the memory order.
 
 numpy sums pairwise along contiguous memory only; across rows it keeps one running sum, whose error grows with the
-number of rows. Here rows are folded together sixteen at a time instead, which is also faster.
-Invariant: no chain of float additions is longer than 32 outside numpy's own pairwise loop.
+number of rows. Here rows are folded together sixteen at a time instead, which is also faster. Along memory, 256
+elements at a time are a product with ones, which BLAS adds in eight or more lanes: 1.5 to 4 times numpy's rate.
+Invariant: no chain of float additions is longer than 32 outside numpy's own pairwise loop, where BLAS has its lanes.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -18,6 +20,9 @@ _FOLD = 16
 _CHAIN = 32
 _SHORT = 64
 _PART = 1 << 17  # elements of a long vector that are summed at a time
+_WIDTH = 256  # elements of a product with ones
+LONG = 1 << 13  # elements from which on such products win
+_ONES = {code: np.ones(_WIDTH, code) for code in "fd"}
 _add: Any = np.add.reduce
 
 
@@ -29,7 +34,7 @@ def everything(xp: Any, input: Any) -> Any:
         flags = input.flags
         if not (flags.c_contiguous or flags.f_contiguous):
             input = input.ravel()
-        return _add(input, None) if input.size < BIG else _in_parts(input.ravel("K"))
+        return _vector(input.ravel("K")) if input.size < BIG else _in_parts(input.ravel("K"))
     return _add(input, None, np.int64)
 
 
@@ -39,10 +44,20 @@ def _in_parts(flat: Any) -> Any:
     parts = np.empty(n, flat.dtype)
 
     def part(start: int, stop: int) -> None:
-        parts[start // _PART] = _add(flat[start:stop])
+        parts[start // _PART] = _vector(flat[start:stop])
 
     blocks(part, flat.size, _PART, flat.size)
     return _add(parts)
+
+
+def _vector(flat: Any) -> Any:
+    """The sum of a dense vector."""
+    ones = _ONES.get(flat.dtype.char)
+    if ones is None or flat.size < LONG:
+        return _add(flat, None)
+    used = flat.size - flat.size % _WIDTH
+    out = _add(flat[:used].reshape(-1, _WIDTH) @ ones, None)
+    return out if used == flat.size else out + _add(flat[used:], None)
 
 
 def total(xp: Any, x: Any, dims: tuple[int, ...], keepdim: bool = False) -> Any:
@@ -98,26 +113,56 @@ def _rows(x: np.ndarray) -> np.ndarray:
     if n <= _SHORT and lead > 4 * n and n:
         # short rows: numpy starts its inner loop anew for each
         return x @ np.ones(n, x.dtype)
-    if x.size < BIG or lead < 2:
-        return _add(x, 1)
+    if lead < 2:
+        return _vector(x.reshape(-1))[None]
+    if x.size < BIG:
+        return _along(x)
     out = np.empty(lead, x.dtype)
 
     def rows(start: int, stop: int) -> None:
-        _add(x[start:stop], 1, out=out[start:stop])
+        out[start:stop] = _along(x[start:stop])
 
     blocks(rows, lead, max(_PART // n, 1), x.size)
     return out
 
 
+def _along(x: np.ndarray) -> np.ndarray:
+    """Sum along the contiguous axis of a matrix, of rows that are not short."""
+    lead, n = x.shape
+    ones = _ONES.get(x.dtype.char)
+    if ones is None or x.size < LONG:
+        return _add(x, 1)
+    if n <= _WIDTH:
+        return x @ ones[:n]
+    width = _divisor(n)
+    if width:
+        return _add((x.reshape(-1, width) @ ones[:width]).reshape(lead, n // width), 1)
+    parts, rest = divmod(n, _WIDTH)
+    if lead < 4 * parts:
+        return _add(x, 1) if n < LONG else np.array([_vector(row) for row in x])
+    sums = np.empty((parts + 1, lead), x.dtype)
+    for i in range(parts):
+        np.matmul(x[:, i * _WIDTH : (i + 1) * _WIDTH], ones, out=sums[i])
+    np.matmul(x[:, parts * _WIDTH :], ones[:rest], out=sums[parts])
+    return _add(sums, 0)
+
+
+@lru_cache(256)
+def _divisor(n: int) -> int:
+    """The longest part worth a product, of those into which a row can be cut evenly; 0 if there is none."""
+    return next((width for width in range(_WIDTH, _SHORT, -1) if n % width == 0), 0)
+
+
 def _columns(x: np.ndarray) -> np.ndarray:
     """Sum over the middle axis of (lead, n, inner)."""
     lead, n, inner = x.shape
+    fold = _CHAIN if lead == 1 else _FOLD
     while n > _CHAIN:
-        m = n // _FOLD
-        used = m * _FOLD
-        folded = x[:, :used].reshape(lead, _FOLD, m * inner)
+        m = n // fold
+        used = m * fold
+        folded = x[:, :used].reshape(lead, fold, m * inner)
         if lead == 1:
-            y = (np.ones(_FOLD, x.dtype) @ folded[0]).reshape(1, m, inner)
+            y = (np.ones(fold, x.dtype) @ folded[0]).reshape(1, m, inner)
         else:
             y = _add(folded, 1).reshape(lead, m, inner)
         if used < n:

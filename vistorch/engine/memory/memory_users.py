@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import browser
 from ..kernels.strides import lay
 from .array_memory import bytes_of, owner, reach
 from .shared_memory import Piece, ledger
@@ -34,6 +35,7 @@ def share(holder: Any) -> Piece:
     slot = _slot(type(holder))
     if slot is None:
         raise TypeError(f"{type(holder).__name__} holds no memory that could be shared")
+    browser.refuse("share_memory_()", browser.MEMORY, "leave it out, the tensor can be used as it is")
     alone = _references(holder, slot) <= _ALONE
     root = owner(getattr(holder, slot))
     base = root.base

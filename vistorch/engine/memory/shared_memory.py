@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import browser
+
 TOGETHER = 1 << 20  # pieces up to this size lie together
 ARENA = 4 << 20
 ALIGNED = 64
@@ -32,6 +34,7 @@ _calls: list = []
 def system() -> Any:
     """The C library, its two calls for memory declared."""
     if not _calls:
+        browser.refuse("a mapping", browser.MEMORY, "keep the tensor in this process")
         if os.name != "posix":
             raise NotImplementedError(
                 "memory is shared between processes by file descriptors, which this system lacks"

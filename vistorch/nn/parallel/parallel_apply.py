@@ -14,6 +14,7 @@ from typing import Any
 
 from ...amp.state import cast_as, casting
 from ...cuda.device_ids import place, shown
+from ...engine import browser
 from ...engine.base.modes import is_grad_enabled, mode, recording, set_grad_enabled
 from ...engine.core.tensor import Tensor
 from ...engine.kernels.threads import beside
@@ -124,12 +125,16 @@ def parallel_apply(
         except Exception:
             results[i] = Failure(f"in replica {i} on device {shown(target)}")
 
-    threads = [threading.Thread(target=work, args=(i,), name=f"replica {i}") for i in range(n)]
-    with beside(n):
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    if browser.HERE:  # without threads, one replica after the other
+        for i in range(n):
+            work(i)
+    else:
+        threads = [threading.Thread(target=work, args=(i,), name=f"replica {i}") for i in range(n)]
+        with beside(n):
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
     for result in results:
         if isinstance(result, Failure):
             result.reraise()

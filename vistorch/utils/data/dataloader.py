@@ -12,7 +12,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from ...engine import browser
 from ...engine.base.events import listeners
+from ...engine.base.warn_once import once
 from ._utils.collate import default_collate, default_convert
 from ._utils.fetch import _DatasetKind
 from ._utils.worker import get_worker_info
@@ -23,6 +25,10 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 _T_co = TypeVar("_T_co", covariant=True)
+_NO_WORKERS = (
+    "Python in a browser has no worker processes: this process loads the batches, as with num_workers=0. They are the "
+    "same ones."
+)
 FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
@@ -159,7 +165,9 @@ class DataLoader(Generic[_T_co]):
 
     def _get_iterator(self) -> _BaseDataLoaderIter:
         """A new iterator."""
-        if self.num_workers == 0:
+        if self.num_workers == 0 or browser.HERE:
+            if self.num_workers:
+                once(_NO_WORKERS)
             return _SingleProcessDataLoaderIter(self)
         self.check_worker_number_rationality()
         return _MultiProcessingDataLoaderIter(self)
@@ -190,7 +198,7 @@ class DataLoader(Generic[_T_co]):
         super().__setattr__(attr, val)
 
     def __iter__(self) -> Any:
-        if not self.persistent_workers or self.num_workers == 0:
+        if not self.persistent_workers or self.num_workers == 0 or browser.HERE:
             return self._get_iterator()
         if self._iterator is None or self._iterator._broken is not None:
             self._iterator = self._get_iterator()
@@ -228,7 +236,7 @@ class DataLoader(Generic[_T_co]):
             >>> print(str(said[0].message)[:60])
             This DataLoader will create 10000 worker processes in total.
         """
-        if not self.num_workers:
+        if not self.num_workers or browser.HERE:
             return
         has_affinity = hasattr(os, "sched_getaffinity")
         most = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count()

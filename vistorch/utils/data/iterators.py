@@ -11,6 +11,7 @@ import warnings
 import weakref
 from typing import Any
 
+from ...engine import browser
 from ...engine.base.events import listeners
 from ._utils import pin_memory
 from ._utils.fetch import _DatasetKind
@@ -137,9 +138,9 @@ def _pins(loader: Any) -> bool:
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     def __init__(self, loader: Any) -> None:
         super().__init__(loader)
-        if self._timeout != 0:
+        if self._timeout != 0 and not browser.HERE:
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
-        if self._num_workers != 0:
+        if self._num_workers != 0 and not browser.HERE:  # there it stands in for the workers
             raise AssertionError("_SingleProcessDataLoaderIter requires num_workers == 0")
         self._dataset_fetcher = _DatasetKind.create_fetcher(
             self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last

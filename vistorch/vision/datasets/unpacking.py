@@ -10,7 +10,6 @@ import bz2
 import contextlib
 import errno
 import gzip
-import lzma
 import os
 import re
 import stat
@@ -25,20 +24,25 @@ from typing import IO, Any, cast
 
 from ...serialization.atomic import replacing
 
+try:
+    import lzma
+except ImportError:  # a Python that was built without it, and that of a browser
+    lzma = None
+
 PIECE = 1 << 20
 MOST_MEMBERS = 1_000_000
 FREE = 1 << 30  # an archive may always grow to this many bytes
 GROWTH = 100  # and beyond that to so many times its own size
 
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tbz2", ".tar.xz", ".txz")
-SINGLES = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-MAGIC = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+SINGLES = {".gz": gzip.open, ".bz2": bz2.open, **({".xz": lzma.open} if lzma else {})}
+MAGIC = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, **({b"\xfd7zXZ\0": lzma.open} if lzma else {})}
 SIP = 4 << 20
 DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
-    lzma.LZMAError,
+    *((lzma.LZMAError,) if lzma else ()),
     struct.error,
     ArithmeticError,
     EOFError,

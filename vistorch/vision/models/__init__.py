@@ -4,12 +4,23 @@ import importlib
 from typing import Any
 
 from .alexnet import *
+from .convnext import *
+from .densenet import *
+from .efficientnet import *
+from .googlenet import *
+from .inception import *
 from .lenet import *
-from .mobilenetv2 import *
+from .maxvit import *
+from .mnasnet import *
+from .mobilenet import *
 from .registry import get_model, get_model_builder, list_models, register_model
+from .regnet import *
 from .resnet import *
+from .shufflenetv2 import *
 from .squeezenet import *
+from .swin_transformer import *
 from .vgg import *
+from .vision_transformer import *
 
 
 def __getattr__(name: str) -> Any:

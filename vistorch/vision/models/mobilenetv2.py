@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import Tensor, nn
 from ..ops.misc import Conv2dNormActivation
+from .blocks import begin_wide
 from .registry import register_model
 
 __all__ = ["MobileNetV2", "mobilenet_v2"]
@@ -134,7 +135,7 @@ class MobileNetV2(nn.Module):
         self.features = nn.Sequential(*features)
         self.classifier = nn.Sequential(nn.Dropout(p=dropout), nn.Linear(self.last_channel, num_classes))
         for module in self.modules():
-            _begin(module)
+            begin_wide(module)
 
     def forward(self, x: Tensor) -> Any:
         """Scores of the classes.
@@ -144,20 +145,6 @@ class MobileNetV2(nn.Module):
         """
         x = nn.functional.adaptive_avg_pool2d(self.features(x), (1, 1))
         return self.classifier(x.flatten(1))
-
-
-def _begin(module: nn.Module) -> None:
-    """The first values of one layer."""
-    if isinstance(module, nn.Conv2d):
-        nn.init.kaiming_normal_(module.weight, mode="fan_out")
-    elif isinstance(module, (nn.BatchNorm2d, nn.GroupNorm)):
-        nn.init.ones_(module.weight)
-    elif isinstance(module, nn.Linear):
-        nn.init.normal_(module.weight, 0, 0.01)
-    else:
-        return
-    if module.bias is not None:
-        nn.init.zeros_(module.bias)
 
 
 @register_model()

@@ -19,11 +19,23 @@ BUILDERS: dict[str, Callable[..., nn.Module]] = {}
 HOMES: dict[str, str] = {}  # the module of each, by its own name, also while the alias shows another
 
 
-def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
-    """Give a builder a name under which `get_model` finds it, and refuse weights for it.
+def _as_they_are(network: nn.Module, values: dict[str, Any], given: dict[str, Any]) -> None:
+    """Put the values of a file into a network whose names are the file's."""
+    network.load_state_dict(values)
+
+
+def register_model(
+    name: str | None = None,
+    *,
+    prepare: Callable[[dict[str, Any], Any], None] | None = None,
+    fill: Callable[[nn.Module, dict[str, Any], dict[str, Any]], None] = _as_they_are,
+) -> Callable[[Callable], Callable]:
+    """Give a builder a name under which `get_model` finds it, and weights from a file that is there.
 
     Args:
         name: the name; the function's own if None.
+        prepare: changes the arguments of a network that gets weights; takes them and the weights.
+        fill: puts the values of a file into a network; takes both, and the arguments as they were given.
 
     Example:
         >>> from vistorch import nn
@@ -49,10 +61,13 @@ def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
             asked = arguments.pop("pretrained", old[0] if old else False) or weights
             if not asked:
                 return build(weights=None, progress=progress, **arguments)
-            values = _trained(called, asked)
+            given = dict(arguments)
+            weights, values = _trained(called, asked)
             fix(arguments, "num_classes", 1000)
+            if prepare is not None:
+                prepare(arguments, weights)
             network = build(weights=None, progress=progress, **arguments)
-            network.load_state_dict(values)
+            fill(network, values, given)
             return network
 
         BUILDERS[called], HOMES[called] = built, build.__module__
@@ -61,20 +76,46 @@ def register_model(name: str | None = None) -> Callable[[Callable], Callable]:
     return enter
 
 
-def _trained(name: str, asked: Any) -> dict[str, Any]:
-    """The values of a file of weights that is where PyTorch keeps it; else the sentence for who wants them."""
+def _trained(name: str, asked: Any) -> tuple[Any, dict[str, Any]]:
+    """Weights and the values of their file, if it is where PyTorch keeps it; else the sentence for who wants them."""
     from .weights import enums
 
     own, place = enums().get(name), ""
     if own is not None:
         weights = own.verify("DEFAULT" if asked is True else asked)
         if os.path.exists(weights.path):
-            return weights.get_state_dict()
+            return weights, weights.get_state_dict()
         place = f". {weights!r} is the file {weights.path}: it is read if it is there"
     raise ValueError(
         f"No trained weights come with {name}, so it cannot take {asked!r}: build it with weights=None and load a file "
         f"that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit{place}"
     )
+
+
+def named(name: str, summary: str, make: Callable[..., nn.Module], **how: Any) -> Callable[..., Any]:
+    """A registered builder of this name, as if it were written where `make` is.
+
+    Args:
+        name: its name.
+        summary: the first line of its docstring.
+        make: makes the network from the keyword arguments.
+        **how: for `register_model`.
+    """
+
+    def build(*, weights: None = None, progress: bool = True, **kwargs: Any) -> nn.Module:
+        return make(**kwargs)
+
+    build.__name__ = build.__qualname__ = name
+    build.__module__ = make.__module__
+    build.__doc__ = f"""{summary}
+
+    Args:
+        weights: a file of weights that is where PyTorch keeps it, by its name; None for none.
+        progress: accepted for compatibility.
+        **kwargs: for the class of the network.
+
+    {refusal_shown(name)}"""
+    return register_model(**how)(build)
 
 
 def refusal_shown(name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import Tensor, nn
-from .registry import fix, refusal_shown, register_model
+from .registry import fix, named
 
 __all__ = [
     "ResNet",
@@ -269,21 +269,12 @@ class ResNet(nn.Module):
 def _add(name: str, block: Any, layers: list[int], **fixed: int) -> Any:
     """A builder under its name."""
 
-    def build(*, weights: None = None, progress: bool = True, **kwargs: Any) -> ResNet:
+    def make(**kwargs: Any) -> ResNet:
         for argument, value in fixed.items():
             fix(kwargs, argument, value)
         return ResNet(block, list(layers), **kwargs)
 
-    build.__name__ = build.__qualname__ = name
-    build.__doc__ = f"""{name}: rows of {", ".join(map(str, layers))} blocks.
-
-    Args:
-        weights: None.
-        progress: accepted for compatibility.
-        **kwargs: for `ResNet`.
-
-    {refusal_shown(name)}"""
-    return register_model()(build)
+    return named(name, f"{name}: rows of {', '.join(map(str, layers))} blocks.", make)
 
 
 resnet18 = _add("resnet18", BasicBlock, [2, 2, 2, 2])

@@ -9,7 +9,7 @@ from typing import Any
 
 from ... import nn
 from .blocks import Classifying
-from .registry import refusal_shown, register_model
+from .registry import named
 
 __all__ = ["VGG", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn"]
 
@@ -91,19 +91,10 @@ def _add(layers: int, batch_norm: bool) -> Any:
     """A builder under its name."""
     name = f"vgg{layers}{'_bn' if batch_norm else ''}"
 
-    def build(*, weights: None = None, progress: bool = True, **kwargs: Any) -> VGG:
+    def make(**kwargs: Any) -> VGG:
         return VGG(_convolutions(layers, batch_norm), **kwargs)
 
-    build.__name__ = build.__qualname__ = name
-    build.__doc__ = f"""VGG with {layers} layers{", with batch normalization" if batch_norm else ""}.
-
-    Args:
-        weights: None.
-        progress: accepted for compatibility.
-        **kwargs: for `VGG`.
-
-    {refusal_shown(name)}"""
-    return register_model()(build)
+    return named(name, f"VGG with {layers} layers{', with batch normalization' if batch_norm else ''}.", make)
 
 
 vgg11, vgg11_bn = _add(11, False), _add(11, True)

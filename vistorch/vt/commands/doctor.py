@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..._version import __version__
+from ...engine import browser
 from ...widgets import kinds
 from ...widgets._frame.bundles import STATIC
 from ...widgets._frame.command import Command
@@ -147,6 +148,9 @@ def _kernel(shell: Any) -> list[Finding]:
     kernel = getattr(shell, "kernel", None)
     if kernel is None:
         return [Finding("kernel", KNOW, f"IPython {release} in a terminal: displays are text", "jupyter lab")]
+    if browser.HERE:
+        said = f"IPython {release} in a browser: no threads, no processes; clicks wait for the end of a cell"
+        return [Finding("kernel", OK, said)]
     own = version("ipykernel")
     where = f"IPython {release}, {type(kernel).__module__.partition('.')[0]} {own}".rstrip()
     if own and numbers(own) == (7, 0):
@@ -159,6 +163,8 @@ def _kernel(shell: Any) -> list[Finding]:
 
 def _kernel_of_the_environment() -> list[Finding]:
     """Look, outside of IPython, at the kernel that a notebook of this environment would get."""
+    if browser.HERE:
+        return [Finding("kernel", KNOW, "Python in a browser, outside of a notebook: displays are text")]
     said, own = (
         "plain Python here: displays are text, and the functions of vistorch.vt work",
         version("ipykernel"),

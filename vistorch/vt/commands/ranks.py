@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...debug.ranks.named import named
 from ...widgets._frame.command import Asked, Command, Parser
 from ...widgets._frame.note import Note
 from ...widgets._frame.user_error import Refusal
-from ...widgets.ranks.errors import named
 from ...widgets.ranks.run import NONE, RANKS, run_on_ranks
 
 MOST = 256

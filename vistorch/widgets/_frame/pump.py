@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+from ...engine import browser
+
 COMM_MESSAGES = {"comm_open", "comm_msg", "comm_close"}
 INTERVAL = 1 / 30
 LIMIT = 64
@@ -31,7 +33,12 @@ def _kernel() -> Any:
     shell = interactive.get_ipython() if interactive else None
     kernel = getattr(shell, "kernel", None)
     # A forked process inherits the kernel's sockets, and may not touch them.
-    return kernel if kernel is not None and getattr(kernel.session, "pid", None) == os.getpid() else None
+    return kernel if kernel is not None and _pid(kernel) == os.getpid() else None
+
+
+def _pid(kernel) -> int | None:
+    """Return the process that a kernel's messages come to; a kernel in a browser has no session, and is this one."""
+    return os.getpid() if browser.HERE else getattr(getattr(kernel, "session", None), "pid", None)
 
 
 def _type_of(kernel, frames):
@@ -209,6 +216,8 @@ class Pump:
 
     def why_not(self):
         """Say why it cannot work here and now; an empty string where it can."""
+        if browser.HERE:
+            return "Clicks wait for the end of the cell: Python in a browser takes one message at a time."
         if threading.current_thread() is not threading.main_thread():
             name = threading.current_thread().name
             return f"Clicks wait for the end of the cell: they are handled on the main thread, and this is {name!r}."

@@ -41,6 +41,19 @@ def run(
     return error
 
 
+def as_compiled(cell: str, shell: Any, first: str) -> tuple[str, str]:
+    """The file name and the text under which the shell compiles a cell that `run` is given.
+
+    Args:
+        cell: all lines but the first.
+        shell: the IPython shell.
+        first: the line that was taken off.
+    """
+    body = cell if cell.lstrip().startswith("%%") else f"# {first}\n{cell}"
+    text = shell.transform_cell(body)
+    return shell.compile.get_code_name(body, text, shell.displayhook.prompt_count), text
+
+
 def _own(shell: Any, error: BaseException) -> Any:
     """The traceback of an interrupt down to the person's own line: where in a library it came is chance."""
     trace, kept, last = error.__traceback__, [], 0

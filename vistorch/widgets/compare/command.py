@@ -88,7 +88,14 @@ def record(name: str = "", *, save: Any = None) -> Recorded:
 
 
 def compare(
-    a: Any, b: Any, *, rtol: float | None = None, atol: float | None = None, plain: bool = False
+    a: Any = None,
+    b: Any = None,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    plain: bool = False,
+    ranks: bool = False,
+    same: bool = False,
 ) -> Any:
     """Compare two recordings op by op: where they first differ, and whether by the op's own doing.
 
@@ -99,6 +106,9 @@ def compare(
         atol: absolute tolerance.
         plain: only compare; otherwise an op that differs is run once more on the reference's inputs, so that
             it is not blamed for what came before it.
+        ranks: for `%%vt compare --ranks` alone: the cell runs on the ranks of `%vt ranks`, and what is shown is the
+            first tensor in which they part.
+        same: for the same: all ranks are given the same data, so every op has to be alike.
 
     Returns:
         A display: the first difference, and a table of all ops.
@@ -117,6 +127,13 @@ def compare(
     from ...debug.compare import compare as compared
     from .._frame.display import Display
 
+    if ranks or same:
+        raise Refusal(
+            "--ranks is for a cell: type `%%vt compare --ranks` on its first line, after `%vt ranks 2`"
+        )
+    if a is None or b is None:
+        which = "two recordings" if a is None else "the other recording"
+        raise Refusal(f"`%vt compare` needs {which}: type `%vt compare before after`")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and not (is_number(value) and value >= 0):
             raise Refusal(f"{name} is a number from 0 up, not {value!r}: type --{name} 1e-5")
@@ -182,6 +199,18 @@ def _cell(cell: str, asked: Asked, *, name: str, save: Any = None) -> Any:
     return finish(Note(f"{made!r}{there}; type `%vt compare {name} OTHER`"), error, asked.shell)
 
 
+def _compare_cell(cell: str, asked: Asked, *, ranks: bool, same: bool, **options: Any) -> None:
+    """Run a cell on all ranks and compare them."""
+    from ..ranks.compare import compare_on_ranks
+
+    if not ranks:
+        raise Refusal("on a cell, compare takes --ranks: type `%%vt compare --ranks`")
+    given = [f"--{one}" if one not in ("a", "b") else "recording" for one, value in options.items() if value]
+    if given:
+        raise Refusal(f"--ranks takes no {given[0]}: type `%%vt compare --ranks`")
+    compare_on_ranks(cell, asked.shell, NAME, same)
+
+
 def _record_arguments(parser: Parser) -> None:
     parser.takes("name", "the variable that will hold the recording", metavar="NAME")
     parser.takes("--save", "also write it to this file", kind=PATH, metavar="PATH")
@@ -189,12 +218,16 @@ def _record_arguments(parser: Parser) -> None:
 
 def _compare_arguments(parser: Parser) -> None:
     first = "the reference: a recording, or its file in quotes"
-    parser.takes("a", first, kind=EXPRESSION, cure=MAKES, metavar="A")
+    parser.takes("a", first, kind=EXPRESSION, cure=MAKES, metavar="A", nargs="?")
     second = "the other recording, or its file in quotes"
-    parser.takes("b", second, kind=EXPRESSION, cure=MAKES, metavar="B")
+    parser.takes("b", second, kind=EXPRESSION, cure=MAKES, metavar="B", nargs="?")
     parser.takes("--rtol", "relative tolerance; one for each type if not given", type=float, metavar="NUMBER")
     parser.takes("--atol", "absolute tolerance", type=float, metavar="NUMBER")
     parser.takes("--plain", "run no op again on the reference's inputs", action="store_true")
+    parser.takes(
+        "--ranks", "run the cell on the ranks of `%vt ranks`, and compare these", action="store_true"
+    )
+    parser.takes("--same", "with --ranks: all are given the same data", action="store_true")
 
 
 RECORD = Command(
@@ -215,10 +248,12 @@ COMPARE = Command(
     name="compare",
     summary="Where two recordings of `%%vt record` first differ",
     function=compare,
+    cell=_compare_cell,
     arguments=_compare_arguments,
     examples=(
         ("compare before after", "two cells that %%vt record kept"),
         ('compare "before.vtr" after --rtol 1e-3', "a file of --save, less strictly"),
+        ("compare --ranks", "as %%vt compare, of a cell on all ranks: where these part"),
     ),
     about="where two recordings first differ",
     rank=100,

@@ -5,23 +5,40 @@ Invariant: the cell's own outcome is left as it is: values, output and exception
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from ...debug.diagnose import Diagnosis
+from ...debug.diagnose.trial.rerun import Body
 from .._frame.command import Asked, Command, Parser
-from .._frame.run_cell import finish, run
+from .._frame.run_cell import as_compiled, finish, run
 from .._frame.shell import names_around
 from .._frame.user_error import Refusal
 
 NAME = "diagnose"
+FIRST = "%%vt diagnose"
 
 
 class Diagnosing(Diagnosis):
     """What `vt.diagnose` gives: a context that looks on, then a display of what it found."""
 
     value: Any = None
+    around: Any = None  # the frame of a `with`, until that begins
+    later = False  # whether `finish` is called by what began this
+
+    def __enter__(self) -> Diagnosing:
+        if self.around is not None:
+            self.prepare(*block_of(self.around))
+            self.around = None
+        super().__enter__()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        super().__exit__(kind, error, trace)
+        if not self.later:
+            self.finish(error)
 
     @property
     def display(self) -> Any:
@@ -71,20 +88,54 @@ def diagnose(function: Callable[..., Any] | None = None, *given: Any, **named: A
         names_around(sys._getframe(1)), NAME if function is None else getattr(function, "__name__", NAME)
     )
     if function is None:
+        diagnosing.around = sys._getframe(1)
         return diagnosing
+    diagnosing.prepare(Body("call", call=lambda: function(*given, **named)))
     with diagnosing:
         diagnosing.value = function(*given, **named)
     return diagnosing
+
+
+def block_of(frame: Any) -> tuple[Body | None, str]:
+    """What stands in the `with` that a frame is about to begin, as far as it can be run again.
+
+    Args:
+        frame: of the program.
+    """
+    code = frame.f_code
+    if code.co_name != "<module>":
+        return None, "a `with` inside of a function cannot be run again"
+    text = "".join(linecache.getlines(code.co_filename))
+    if not text:
+        return None, "its lines are not known"
+    return Body("block", code.co_filename, text, frame.f_globals, line=frame.f_lineno), ""
+
+
+def cell_body(cell: str, shell: Any) -> tuple[Body | None, str]:
+    """A cell, as far as it can be run again.
+
+    Args:
+        cell: its lines.
+        shell: that runs it.
+    """
+    file, text = as_compiled(cell, shell, FIRST)
+    if "get_ipython()" in text and "get_ipython()" not in cell:
+        return None, "the cell runs a magic"
+    return Body("cell", file, text, shell.user_ns), ""
 
 
 def _cell(cell: str, asked: Asked) -> Any:
     """Run a cell and show what was found, also where an exception ended it."""
     number = "" if asked.shell is None else f" [{asked.shell.displayhook.prompt_count}]"
     diagnosing = Diagnosing(asked.namespace if asked.shell is None else asked.shell.user_ns, f"cell{number}")
+    if asked.shell is not None:
+        diagnosing.prepare(*cell_body(cell, asked.shell))
+    diagnosing.later = True
     with diagnosing:
-        error = run(cell, asked.shell, "%%vt diagnose")
+        error = run(cell, asked.shell, FIRST)
     if error is not None:
         diagnosing.failed(error)
+    diagnosing.finish(error)
     nothing = error is not None and diagnosing.error is None and not diagnosing.evidence.passes
     return finish(None if nothing else diagnosing.display, error, asked.shell)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...debug.ranks.named import named
+
 
 class RanksFailed(RuntimeError):
     """A cell did not run to its end on all ranks.
@@ -59,20 +61,3 @@ class RanksFailed(RuntimeError):
             if one.trace:
                 lines += [f"On {named(ranks)}:", *one.trace, ""]
         return [*lines, f"{type(self).__name__}: {self}"]
-
-
-def named(ranks: list[int]) -> str:
-    """Ranks in words.
-
-    Args:
-        ranks: their numbers.
-
-    Example:
-        >>> from vistorch.widgets.ranks.errors import named
-        >>> named([2]), named([0, 1, 3])
-        ('rank 2', 'ranks 0, 1 and 3')
-    """
-    if len(ranks) == 1:
-        return f"rank {ranks[0]}"
-    *most, last = map(str, ranks)
-    return f"ranks {', '.join(most)} and {last}"

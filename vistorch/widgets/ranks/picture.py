@@ -46,6 +46,9 @@ def paint(record: RanksRecord, theme: str = "light") -> bytes:
         alarm = state["alarm"]
         sheet.verdict(alarm["title"], "bad" if alarm["bad"] else "warn")
         sheet.say(alarm["text"])
+    if state["parting"]:
+        _parting(sheet, state["parting"])
+        return sheet.done(f"{state['title']}: {state['parting']['title']}.")
     if state["verdict"]:
         sheet.verdict(state["verdict"], "warn")
     if state["more"]:
@@ -56,6 +59,29 @@ def paint(record: RanksRecord, theme: str = "light") -> bytes:
         _step(sheet, state["middle"], state["of"])
     sheet.y += 12
     return sheet.done(f"{state['title']}: {state['state']}. {state['verdict']}")
+
+
+def _parting(sheet: Sheet, parting: Any) -> None:
+    """The sentence, a line for each tensor with its checksums by rank, the source, and the cure."""
+    sheet.verdict(parting["title"], "warn" if parting["apart"] else "good")
+    if parting["text"]:
+        sheet.say(parting["text"])
+    c = sheet.colour
+    sheet.y += 8
+    for row in parting["rows"]:
+        sums = [f"{'≠ ' if odd else ''}{one}" for one, odd in zip(row["sums"], row["odd"], strict=True)]
+        text = "   ".join([f"{row['tensor']}, {row['when']}:", *sums[:RANKS]])
+        sheet.add(words(PAD, sheet.y + 13, text, font_size=11, fill=c["warn" if row["first"] else "ink2"]))
+        sheet.y += 18
+    sheet.y += 8 * bool(parting["code"])
+    for line in parting["code"]:
+        text = f"{line['number']:>5}  {line['text']}"
+        sheet.add(words(PAD, sheet.y + 13, text, font_size=11, fill=c["warn" if line["hit"] else "ink2"]))
+        sheet.y += 16
+    if parting["cure"]:
+        sheet.y += 6
+        sheet.say(f"Cure: {parting['cure']}")
+    sheet.y += 12
 
 
 def _losses(sheet: Sheet, state: Any) -> None:

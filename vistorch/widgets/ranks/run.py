@@ -123,6 +123,7 @@ def run_on_ranks(
     first: str,
     only: list[int] | None = None,
     watch: dict[str, Any] | None = None,
+    compare: bool = False,
     on_message: Any = None,
     on_wait: Any = None,
 ) -> dict[int, Any]:
@@ -134,6 +135,7 @@ def run_on_ranks(
         first: the line that was taken off, kept as a comment so that line numbers are those of the editor.
         only: the ranks to run it on; all if None.
         watch: how it is recorded, if it is.
+        compare: whether each rank keeps what ranks are compared by.
         on_message: called with what else the ranks say.
         on_wait: called about twenty times a second while nothing comes.
     """
@@ -166,7 +168,9 @@ def run_on_ranks(
 
     number = shell.displayhook.prompt_count if shell.displayhook is not None else 1
     try:
-        outcomes = pool.run(body, packed, chosen, {"number": number, "watch": watch}, message, wait)
+        outcomes = pool.run(
+            body, packed, chosen, {"number": number, "watch": watch, "compare": compare}, message, wait
+        )
     except RanksGone:
         raise Refusal(NONE) from None
     finally:

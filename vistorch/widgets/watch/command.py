@@ -78,7 +78,10 @@ class Panel:
 
             from .._frame.display import Display
             from .live import WatchView, hindrance
-        except ImportError:  # `%vt doctor` says what is missing
+        except ImportError as missing:
+            print(
+                f"There is no live panel here: {missing}. `%vt doctor` says how to get it; the run goes on."
+            )
             return
         if not hindrance():
             from ..steps.step_in import open_stepper

@@ -10,6 +10,7 @@ import os
 import threading
 from typing import Any
 
+from ... import browser
 from .. import threads
 
 _PACKAGE = f"{__name__.rpartition('.fast.')[0]}.onednn"
@@ -56,6 +57,9 @@ class _OneDNN:
         return self.on
 
     def _open(self) -> None:
+        if browser.HERE:
+            self.why, self.tried = "Python in a browser opens no library of the system", True
+            return
         try:
             primitives = importlib.import_module(f"{_PACKAGE}.primitives")
             for name in _MODULES:

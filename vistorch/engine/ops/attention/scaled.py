@@ -22,6 +22,7 @@ from ..linalg import checks
 from . import kernels, rows
 
 _FLOATS = frozenset(d.np for d in (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16))
+FLOAT = dtypes.float32.np
 _matmul, _repeat = FUNCTIONS["matmul"], METHODS["repeat_interleave"]
 
 
@@ -189,7 +190,11 @@ def _shared(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _composed(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, scale: float, gqa: bool) -> Tensor:
-    """Product, mask, softmax, dropout, product, each recorded for itself."""
+    """Product, mask, softmax, dropout, product, each recorded for itself; half types in float32, rounded once."""
+    if q._data.dtype in checks.HALVES:
+        mask = None if mask is None else to_dtype(mask, FLOAT)
+        wide, keys, values = to_dtype(q, FLOAT), to_dtype(k, FLOAT), to_dtype(v, FLOAT)
+        return to_dtype(_composed(wide, keys, values, mask, dropout_p, scale, gqa), q._data.dtype)
     if gqa:
         k, v = _shared(q, k, v)
     root = math.sqrt(abs(scale))

@@ -85,17 +85,21 @@ def fit(value: Any, dt: np.dtype) -> Any:
         if isinstance(value, float):
             if not math.isfinite(value):
                 raise no_fit(dt)
-        low, high = (0 if isinstance(value, float) else -255, 255) if kind == "u" else _limits(dt)
+        low, high = _limits(dt, isinstance(value, float))
         if not low <= value <= high:
             raise no_fit(dt)
         whole = int(value)
-        return whole & 255 if whole < 0 and kind == "u" else whole
+        return whole & (1 << 8 * dt.itemsize) - 1 if kind == "u" else whole
     value = float(value)
     if abs(value) > _LARGEST[dt] and not math.isinf(value):
         raise no_fit(dt)
     return value
 
 
-def _limits(dt: np.dtype) -> tuple[int, int]:
+def _limits(dt: np.dtype, exact: bool) -> tuple[int, int]:
+    """What a type can hold; a negative int wraps around in an unsigned one."""
+    if dt.kind == "u":
+        most = (1 << 8 * dt.itemsize) - 1
+        return 0 if exact else -most, most
     half = 1 << (8 * dt.itemsize - 1)
     return -half, half - 1

@@ -190,7 +190,7 @@ def arange(
         n = bounds[0]
         if n.__class__ is int and 0 <= n < MANY and layout is None:
             place = place_of(device, "arange")
-            o = bare(put(np.arange(n), place), place)
+            o = bare(put(np.arange(n, dtype=INT64), place), place)
             return o if requires_grad is False else leaf(o, requires_grad, "arange")
     start, end, step = _bounds(bounds, named, "arange", _ARANGE)
     if out is not None:

@@ -46,7 +46,7 @@ def _powers(start: Any, end: Any, n: int, base: float, dt: np.dtype) -> np.ndarr
         if n == 0 or dt.kind == "b":
             return np.full(n, base**start if n else 0).astype(dt)
         if dt.kind in "iu":
-            exponents = _between(start, end, n, np.dtype(np.float32))
+            exponents = _between(int(start), int(end), n, np.dtype(np.float32))  # the bounds are of that type
             return np.power(base, exponents.astype(np.float64)).astype(INT64).astype(dt)
         if dt.kind == "c":
             return np.power(dt.type(base), _between(start, end, n, dt))

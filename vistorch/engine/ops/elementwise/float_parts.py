@@ -152,7 +152,8 @@ frexp_row = op(
 
 def _parts(xp, input):
     mantissa, exponent = xp.frexp(input)
-    return mantissa, exponent.astype(np.dtype("i4"))
+    # C leaves it open which exponent goes with inf and nan, and some systems write none.
+    return mantissa, xp.where(xp.isfinite(input), exponent, 0).astype(np.dtype("i4"))
 
 
 def _spelled(dtype: Any) -> str:

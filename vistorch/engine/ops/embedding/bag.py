@@ -77,7 +77,7 @@ def embedding_bag(
     begin = offsets._data.astype(np.int64)
     count = max(begin.size - last, 0)
     sizes = xp.diff(xp.append(begin[:count], index.size))
-    bags = wrap(xp.repeat(xp.arange(count), sizes), weight._place)
+    bags = wrap(xp.repeat(xp.arange(count), sizes.astype(np.intp, copy=False)), weight._place)
     if mode == _MAX:
         o, best = bag_max_row(weight, indices, bags, count, padding)
     else:
@@ -100,7 +100,7 @@ def _extras(
         none = xp.zeros(begin.size, np.int64)
         return (bags[:0] if short else bags), none, none.copy()
     kept = bags if padding < 0 else bags[index != padding]
-    size = xp.bincount(kept, minlength=count)
+    size = xp.bincount(kept, minlength=count).astype(np.int64, copy=False)
     return bags, size, size.copy() if mode == _MEAN else xp.maximum(best._data, 0)
 
 

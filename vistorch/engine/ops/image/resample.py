@@ -52,6 +52,20 @@ def _axis(xp: Any, x: Any, axis: int, t: Taps, dense: bool) -> Any:
     return out.reshape(new)
 
 
+def _bytes(xp: Any, x: Any, axes: tuple) -> Any:
+    """Bytes resized with weights of 16 bits, rounded after each axis, the rows first."""
+    for axis, t in ((x.ndim - 1, axes[1]), (x.ndim - 2, axes[0])):
+        if t.same:
+            continue
+        weight, bits = t.short
+        out: Any = 1 << (bits - 1)
+        for i in range(t.index.shape[1]):
+            part = xp.take(x, xp.asarray(t.index[:, i]), axis).astype(np.int64)
+            out = out + part * xp.asarray(weight[:, i]).reshape((-1,) + (1,) * (x.ndim - 1 - axis))
+        x = xp.clip(out >> bits, 0, 255).astype(np.uint8)
+    return x if x.base is None else xp.array(x)
+
+
 def _resample(xp: Any, input: Any, axes: tuple) -> Any:
     first = input.ndim - len(axes)
     x = xp.ascontiguousarray(input)
@@ -62,6 +76,8 @@ def _resample(xp: Any, input: Any, axes: tuple) -> Any:
     if all(t.repeats for t in axes):
         order.reverse()  # copying whole rows is faster than copying elements
     blend = any(t.weight is not None and not t.sums and not t.same for t in axes)
+    if blend and x.dtype == np.uint8 and len(axes) == 2:
+        return _bytes(xp, x, axes)
     whole = x.dtype.kind in "iub" and blend
     if whole:
         x = x.astype(np.float32)

@@ -66,6 +66,21 @@ class Taps:
         return self._dense.astype(dtype)
 
     @cached_property
+    def short(self) -> tuple[np.ndarray, int]:
+        """The weights as whole numbers of 16 bits, and how many of these are the fraction."""
+        weights = self.weights.copy()
+        for i in range(1, self.index.shape[1]):
+            for k in range(i):  # taps beyond the edge read the same element
+                same = self.index[:, i] == self.index[:, k]
+                weights[same, k] += weights[same, i]
+                weights[same, i] = 0
+        most, bits = float(weights.max(initial=0)), 0
+        while bits < 22 and int(0.5 + most * (1 << (bits + 1))) < 1 << 15:
+            bits += 1
+        scaled = weights * (1 << bits)
+        return np.trunc(scaled + np.copysign(0.5, scaled)).astype(np.int64), bits
+
+    @cached_property
     def turned(self) -> Taps:
         """The transposed matrix."""
         rows = np.repeat(np.arange(self.out), self.index.shape[1])

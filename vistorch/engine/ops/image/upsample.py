@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import errors
+from ...core.image_order import laid_as
 from ...core.tensor import Tensor
 from ..linalg import checks
 from .resample import ROWS
@@ -39,13 +40,13 @@ def upsample(input: Tensor, how: str, size: Any, factors: Any, align: bool) -> T
     n = len(shape) - 2
     out = size if size is not None else grown(shape[2:], factors)
     _check(input, how, out)
-    double = input._data.dtype.itemsize == 8
+    double = input._data.dtype.itemsize in (1, 8)  # bytes: whole numbers made of weights in double precision
     given = factors or (None,) * n
     if how.endswith("smooth") and out == shape[2:]:
         same = tuple([taps("nearest", double, s, s, False, None) for s in out])
-        return ROWS[how, n](input, same)
+        return laid_as(input, ROWS[how, n](input, same))
     axes = [taps(how, double, s, o, align, f) for s, o, f in zip(shape[2:], out, given, strict=True)]
-    return ROWS[how, n](input, tuple(axes))
+    return laid_as(input, ROWS[how, n](input, tuple(axes)))
 
 
 def grown(shape: tuple, factors: tuple) -> tuple[int, ...]:

@@ -185,6 +185,7 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
         dims.flag(sparse_grad, "gather", "sparse_grad")
     if out is not None:
         checks.check_out("gather", out, input, (input, index))
+        out_argument.refuse_grown(out, index._data.shape, (input, index))
     dim = dims.one(dim, input._data.ndim, "gather", position=2)
     if index._place is not input._place:
         checks.same_place("gather", input, index)

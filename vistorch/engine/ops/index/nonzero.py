@@ -16,7 +16,10 @@ from .getitem import getitem
 
 def _places(input: Tensor) -> tuple:
     a = input._data
-    return (a if a.ndim else a.reshape(1)).nonzero()
+    found = (a if a.ndim else a.reshape(1)).nonzero()
+    return (
+        found if not found or found[0].dtype == checks.LONG else tuple([i.astype(checks.LONG) for i in found])
+    )
 
 
 @public()

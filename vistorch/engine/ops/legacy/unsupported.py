@@ -30,7 +30,7 @@ _UNBUILT = {
     "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc sparse_mask sparse_resize_ "
     "sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm to_mkldnn to_padded_tensor": _DENSE,
     "int_repr q_scale q_zero_point q_per_channel_axis q_per_channel_scales q_per_channel_zero_points qscheme": _PLAIN,
-    "chalf hash_tensor": "it has neither complex halves nor unsigned integers of 64 bits.",
+    "chalf": "it has no complex halves; use complex64.",
 }
 
 

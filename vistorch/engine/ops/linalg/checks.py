@@ -183,6 +183,38 @@ def guarded(kernel: Callable, explain: Callable) -> Callable:
     return run
 
 
+def _is_silent() -> bool:
+    try:
+        np.linalg.inv(np.zeros((1, 1)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+# numpy sees that LAPACK has failed by the processor's floating-point flags. WebAssembly has none: there, what has
+# failed is filled with nan, and no error is raised.
+SILENT = _is_silent()
+
+
+def lapack(xp: Any, name: str, a: Any, *more: Any, **named: Any) -> Any:
+    """A function of `xp.linalg`, which raises numpy's LinAlgError also where numpy cannot see a failure.
+
+    Args:
+        xp: the array namespace.
+        name: the function: inv, solve, svd, eigh, ...
+        a: the matrix that it takes apart.
+        *more: what it takes after that.
+        **named: what it takes by name.
+    """
+    found = getattr(xp.linalg, name)(a, *more, **named)
+    if SILENT and any((part != part).any() for part in (found if isinstance(found, tuple) else (found,))):
+        inverted = name in ("inv", "solve")
+        failed = any(zero_pivot(one) for _, one in _each(a)) if inverted else not np.isfinite(a).all()
+        if failed or name == "cholesky":
+            raise np.linalg.LinAlgError(f"numpy.linalg.{name} has failed")
+    return found
+
+
 def _each(a: Any) -> Any:
     """The matrices of a batch, with the words that name one."""
     flat = np.asarray(a).reshape((-1, *a.shape[-2:]))
@@ -216,7 +248,7 @@ def bad_minor(a: Any) -> tuple[str, int]:
     for where, one in _each(a):
         for k in range(1, len(one) + 1):
             try:
-                np.linalg.cholesky(one[:k, :k])
+                lapack(np, "cholesky", one[:k, :k])
             except np.linalg.LinAlgError:
                 return where, k
     return "", a.shape[-1]

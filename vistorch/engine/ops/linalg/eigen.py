@@ -54,7 +54,9 @@ def _eigh_failed(*_):
 
 eigh_row = op(
     "linalg_eigh",
-    by_columns(checks.guarded(lambda xp, A, UPLO: tuple(xp.linalg.eigh(A, UPLO)), _eigh_failed), 1),
+    by_columns(
+        checks.guarded(lambda xp, A, UPLO: tuple(checks.lapack(xp, "eigh", A, UPLO)), _eigh_failed), 1
+    ),
     inputs="A",
     outs=2,
     holomorphic=False,
@@ -63,7 +65,7 @@ eigh_row = op(
 )
 _eigvalsh_row = op(
     "linalg_eigvalsh",
-    checks.guarded(lambda xp, A, UPLO: xp.linalg.eigvalsh(A, UPLO), _eigh_failed),
+    checks.guarded(lambda xp, A, UPLO: checks.lapack(xp, "eigvalsh", A, UPLO), _eigh_failed),
     inputs="A",
 )
 

@@ -85,7 +85,7 @@ def _infos(A: Tensor, find: Any) -> np.ndarray:
 
 def _bad_minor(one: Any) -> int:
     try:
-        found = np.linalg.cholesky(one)
+        found = checks.lapack(np, "cholesky", one)
     except np.linalg.LinAlgError:
         return checks.bad_minor(one)[1]
     return len(one) if (found != found).any() else 0

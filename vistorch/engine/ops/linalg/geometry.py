@@ -41,10 +41,10 @@ def _apart(F: Any, x1: Any, x2: Any) -> Any:
 
 def _cdist_gradient(F: Any, g: Any, x1: Any, x2: Any, p: Any, out: Any) -> Any:
     """Of all differences, before they are summed over the other side's points."""
+    if p == 0:  # a count of differences, which is flat wherever it has a slope
+        return _apart(F, F.zeros_of(g, tuple(x1.shape)), F.zeros_of(g, tuple(x2.shape)))
     last = g.ndim
     g, out, x = F.unsqueeze(g, last), F.unsqueeze(out, last), _apart(F, x1, x2)
-    if p == 0:
-        return None
     if p == inf:  # as in PyTorch, each of several largest differences gets it all
         return F.signed_power(x, 0.0) * F.eq(F.abs(x), out) * g
     if p == 1:  # here nan stays, in PyTorch too

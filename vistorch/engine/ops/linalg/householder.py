@@ -13,12 +13,13 @@ from ...base.casting import casting
 from ...base.dims import flag
 from ...base.return_types import geqrf as geqrf_type
 from ...base.return_types import make
+from ...core.image_order import by_rows
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from . import checks
 from .out_types import Style, into
-from .rows import by_columns
+from .rows import by_columns, columns
 
 
 def _raw(xp, input):
@@ -107,7 +108,9 @@ def householder_product(A, tau, *, out=None):
 def _product(name: str, argument: str, A: Any, tau: Any, out: Any) -> Tensor:
     checks.tensors(name, **{argument: A, "tau": tau})
     if out is not None:
-        return into(out, Style(name, casts=True), (A, tau), lambda: _product(name, argument, A, tau, None))
+        return into(
+            out, Style(name, casts=True), (A, tau), lambda: by_rows(_product(name, argument, A, tau, None))
+        )
     here = "vistorch.linalg.householder_product"
     a, t = A._data, tau._data
     if a.ndim < 2:
@@ -138,7 +141,13 @@ def _product(name: str, argument: str, A: Any, tau: Any, out: Any) -> Tensor:
     q = FUNCTIONS["eye"](m, n, dtype=A.dtype, device=A.device).expand(A.shape).clone()
     for i in reversed(range(t.shape[-1])):
         q = _reflect(v, tau, i, q)
-    return q
+    return _laid(q)
+
+
+def _laid(t: Tensor) -> Tensor:
+    """A fresh result, column by column as LAPACK leaves it."""
+    t._data = columns(t._place.xp, t._data)
+    return t
 
 
 @public("orgqr")
@@ -192,7 +201,8 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     checks.tensors("ormqr", input=input, tau=tau, other=other)
     left, transpose = flag(left, "ormqr", "left", 4), flag(transpose, "ormqr", "transpose", 5)
     if out is not None:
-        return into(out, _INTO, (input, tau, other), ormqr, input, tau, other, left, transpose)
+        made = lambda: by_rows(ormqr(input, tau, other, left, transpose))  # noqa: E731
+        return into(out, _INTO, (input, tau, other), made)
     _check_ormqr(input, tau, other, -2 if left else -1)
     count = tau._data.shape[-1]
     v = _directions(input, count)
@@ -202,7 +212,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
     turned = tau if backwards else tau.conj()
     for i in reversed(range(count)) if backwards else range(count):
         x = _reflect(v, turned, i, x)
-    return x if left else x.mH.clone()
+    return _laid((x if left else x.mH).clone() if x is other or not left else x)
 
 
 def _check_ormqr(input: Tensor, tau: Tensor, other: Tensor, side: int) -> None:

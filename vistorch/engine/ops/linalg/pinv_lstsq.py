@@ -60,11 +60,11 @@ def _pinv(xp, A, atol, rtol, hermitian):
     if A.size == 0:
         return xp.zeros((*A.shape[:-2], A.shape[-1], A.shape[-2]), A.dtype)
     if hermitian:
-        s, v = xp.linalg.eigh(A)
+        s, v = checks.lapack(xp, "eigh", A)
         keep = xp.abs(s) > _tolerance(A, xp.abs(s), atol, rtol)
         u, vh = v, v.swapaxes(-1, -2).conj()
     else:
-        u, s, vh = xp.linalg.svd(A, False)
+        u, s, vh = checks.lapack(xp, "svd", A, False)
         keep = s > _tolerance(A, s, atol, rtol)
     inverse = xp.where(keep, 1 / xp.where(keep, s, 1), 0).astype(s.dtype)
     return (vh.swapaxes(-1, -2).conj() * inverse[..., None, :]) @ u.swapaxes(-1, -2).conj()
@@ -191,7 +191,11 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
     if a.size == 0:
         return wrap(xp.zeros(a.shape[:-2], np.int64), input._place)
     try:
-        s = xp.abs(xp.linalg.eigvalsh(a)) if hermitian else xp.linalg.svd(a, compute_uv=False)
+        s = (
+            xp.abs(checks.lapack(xp, "eigvalsh", a))
+            if hermitian
+            else checks.lapack(xp, "svd", a, compute_uv=False)
+        )
     except np.linalg.LinAlgError:
         raise checks.LinAlgError(NOT_FINITE) from None
     if tol is not None:
@@ -370,7 +374,11 @@ def lstsq(input, b, rcond=None, *, driver=None, out=None):
         rcond = float(np.finfo(x.dtype).eps) * max(m, n)
     by_svd = driver in ("gelsd", "gelss")
     try:
-        s = xp.linalg.svd(x, compute_uv=False) if x.size else xp.zeros((*x.shape[:-2], 0), _real(x.dtype))
+        s = (
+            checks.lapack(xp, "svd", x, compute_uv=False)
+            if x.size
+            else xp.zeros((*x.shape[:-2], 0), _real(x.dtype))
+        )
     except np.linalg.LinAlgError:
         raise checks.LinAlgError(NOT_FINITE) from None
     rank = (s > _tolerance(x, s, None, rcond)).sum(-1, dtype=np.int64)

@@ -174,7 +174,9 @@ def _svd_gradient(F: Any, g: list, U: Any, S: Any, Vh: Any, full: bool) -> Any:
 
 svd_row = op(
     "linalg_svd",
-    by_columns(checks.guarded(lambda xp, A, full: tuple(xp.linalg.svd(A, full)), _not_converged), 0, 2),
+    by_columns(
+        checks.guarded(lambda xp, A, full: tuple(checks.lapack(xp, "svd", A, full)), _not_converged), 0, 2
+    ),
     inputs="A",
     outs=3,
     holomorphic=False,
@@ -183,7 +185,7 @@ svd_row = op(
 )
 _svdvals_row = op(
     "linalg_svdvals",
-    checks.guarded(lambda xp, A: xp.linalg.svd(A, compute_uv=False), _not_converged),
+    checks.guarded(lambda xp, A: checks.lapack(xp, "svd", A, compute_uv=False), _not_converged),
     inputs="A",
 )
 

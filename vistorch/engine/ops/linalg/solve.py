@@ -43,10 +43,10 @@ def _not_positive(a, *_):
 
 def _solve(xp, A, B, left, vector):
     if vector:
-        return columns(xp, xp.linalg.solve(A, B[..., None])[..., 0])
+        return columns(xp, checks.lapack(xp, "solve", A, B[..., None])[..., 0])
     if left:
-        return columns(xp, xp.linalg.solve(A, B))
-    return columns(xp, xp.linalg.solve(A.swapaxes(-1, -2), B.swapaxes(-1, -2))).swapaxes(-1, -2)
+        return columns(xp, checks.lapack(xp, "solve", A, B))
+    return columns(xp, checks.lapack(xp, "solve", A.swapaxes(-1, -2), B.swapaxes(-1, -2))).swapaxes(-1, -2)
 
 
 def _solve_matrix(F: Any, g: Any, A: Any, left: bool, vector: bool, out: Any) -> Any:
@@ -59,7 +59,7 @@ def _solve_matrix(F: Any, g: Any, A: Any, left: bool, vector: bool, out: Any) ->
 
 inv_row = op(
     "linalg_inv",
-    by_columns(checks.guarded(lambda xp, A: xp.linalg.inv(A), _no_inverse)),
+    by_columns(checks.guarded(lambda xp, A: checks.lapack(xp, "inv", A), _no_inverse)),
     inputs="A",
     name_in_graph="LinalgInvExBackward0",
     formula=r"\bar A = -A^{-T} \bar B A^{-T}",
@@ -95,9 +95,13 @@ def _cholesky(xp, input, upper):
 
 def _factored(xp, input, upper):
     if not upper:
-        return columns(xp, xp.linalg.cholesky(input))
+        return columns(xp, checks.lapack(xp, "cholesky", input))
     turned = xp.triu(input).swapaxes(-1, -2)
-    return xp.linalg.cholesky(turned.conj() if turned.dtype.kind == "c" else turned).swapaxes(-1, -2).conj()
+    return (
+        checks.lapack(xp, "cholesky", turned.conj() if turned.dtype.kind == "c" else turned)
+        .swapaxes(-1, -2)
+        .conj()
+    )
 
 
 cholesky_row = op(

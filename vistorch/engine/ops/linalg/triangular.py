@@ -28,8 +28,9 @@ def _solve(xp, A, B, upper, left, unitriangular):
     a = _read(xp, A, upper, unitriangular)
     try:
         if left:
-            return columns(xp, xp.linalg.solve(a, B))
-        return columns(xp, xp.linalg.solve(a.swapaxes(-1, -2), B.swapaxes(-1, -2))).swapaxes(-1, -2)
+            return columns(xp, checks.lapack(xp, "solve", a, B))
+        turned = checks.lapack(xp, "solve", a.swapaxes(-1, -2), B.swapaxes(-1, -2))
+        return columns(xp, turned.swapaxes(-1, -2))
     except checks.np.linalg.LinAlgError:
         return _substituted(xp, a, B, upper, left)
 
@@ -37,7 +38,8 @@ def _solve(xp, A, B, upper, left, unitriangular):
 def _substituted(xp, a, B, upper, left):
     """Row by row, with the infinities a zero on the diagonal gives."""
     if not left:
-        return _substituted(xp, a.swapaxes(-1, -2), B.swapaxes(-1, -2), not upper, True).swapaxes(-1, -2)
+        turned = _substituted(xp, a.swapaxes(-1, -2), B.swapaxes(-1, -2), not upper, True)
+        return columns(xp, turned.swapaxes(-1, -2))
     n = a.shape[-1]
     shape = checks.broadcast(a.shape[:-2], B.shape[:-2])
     x = xp.array(xp.broadcast_to(B, (*shape, *B.shape[-2:])))

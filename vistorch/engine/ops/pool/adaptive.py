@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import dims, errors
+from ...core.image_order import by_rows, laid_as
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
 from ..shape import rows
@@ -74,7 +75,8 @@ def averaged(d: int, x: Tensor, made: tuple) -> Tensor:
     _allocated(shape[: ndim - d], made, x._data.itemsize)
     if dtype.kind in "biuc" and (d == 3 or 0 not in (*shape, *made)):
         raise sizes.missing(name if d == 2 else name + "_cpu", dtype)
-    return ADAPTIVE_AVG[d](x, made)
+    pooled = ADAPTIVE_AVG[d](x, made)
+    return laid_as(x, pooled) if d == 2 else by_rows(pooled)
 
 
 def adaptive_max(d: int, input: Any, output_size: Any, indices: bool) -> Any:
@@ -96,7 +98,8 @@ def _chosen(d: int, x: Tensor, made: tuple, indices: bool) -> Any:
     _allocated(shape[: ndim - d], made, 8)
     if dtype.kind in "biuc":
         raise sizes.missing(name if d == 2 else name + "_cpu", dtype)
-    return ADAPTIVE_MAX[d][indices](x, made)
+    pooled = ADAPTIVE_MAX[d][indices](x, made)
+    return laid_as(x, pooled) if d == 2 else by_rows(pooled)
 
 
 def _one(input: Any, output_size: Any, name: str) -> tuple:

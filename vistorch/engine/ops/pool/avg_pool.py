@@ -8,6 +8,7 @@ from typing import Any
 from ...base import dims, dtypes
 from ...base.dims import flag
 from ...core import out_argument
+from ...core.image_order import by_rows, laid_as
 from ...core.private_order import Private, through
 from ...core.registry import public
 from ...core.tensor import Tensor
@@ -61,7 +62,8 @@ def avg_pool(
         and input._data.dtype in FLOATS
     ):
         made = _usual(d, input._data.shape, kernel_size, step, padding, ceil_mode)
-        return AVG[d](input, made, count_include_pad, None)
+        pooled = AVG[d](input, made, count_include_pad, None)
+        return laid_as(input, pooled) if d == 2 else by_rows(pooled)
     a = sizes.tensor(input, name)
     kernel = sizes.several(kernel_size, d, name, "kernel_size", 2)
     step = () if stride is None else sizes.several(stride, d, name, "stride", 3)
@@ -105,7 +107,8 @@ def _averaged(
     kind, size = a.dtype.kind, a.dtype.itemsize
     if (kind in "biuc" and (kind != "i" or size != 8)) or (d == 3 and size == 2):
         raise sizes.missing(name if d == 2 else "avg_pool3d_out_frame", a.dtype)
-    return AVG[d](x, made, include, override)
+    pooled = AVG[d](x, made, include, override)
+    return laid_as(x, pooled) if d == 2 else by_rows(pooled)
 
 
 @public(method=False)

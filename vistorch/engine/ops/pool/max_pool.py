@@ -12,6 +12,7 @@ from ...base.casting import casting
 from ...base.dims import flag
 from ...base.modes import mode
 from ...core.graph import sync_rg
+from ...core.image_order import laid_as
 from ...core.private_order import Private, through
 from ...core.registry import public
 from ...core.tensor import Tensor
@@ -46,7 +47,7 @@ def max_pool(
         and input._data.dtype.kind == "f"
     ):
         made = _usual(d, input._data.shape, kernel_size, step, padding, dilation, ceil_mode)
-        return MAX[d][indices](input, made)
+        return laid_as(input, MAX[d][indices](input, made), d == 3)
     a = sizes.tensor(input, name)
     kernel = sizes.several(kernel_size, d, name, "kernel_size", 2)
     step = () if stride is None else sizes.several(stride, d, name, "stride", 3)
@@ -71,7 +72,7 @@ def _pooled(name: str, d: int, x: Tensor, a: Any, arguments: tuple, ceil: bool, 
     made = sizes.windows(name, a.shape, *arguments, ceil)
     if a.dtype.kind in "bc":
         raise sizes.missing(name, a.dtype)
-    return MAX[d][indices](x, made)
+    return laid_as(x, MAX[d][indices](x, made), d == 3)
 
 
 def _arguments(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dims, dtypes, errors
+from ...core.image_order import laid_as
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from . import sizes
@@ -85,7 +86,8 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
         raise RuntimeError(
             f"Found an invalid max index: {int(wrong.reshape(-1)[-1])} (output volumes are of size {size})"
         )
-    return UNPOOL[d](input, indices, made)
+    put = UNPOOL[d](input, indices, made)
+    return laid_as(input, put) if d == 2 else put
 
 
 # ---- windows at random places ------------------------------------------------------------------------------------

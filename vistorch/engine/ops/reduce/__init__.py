@@ -8,6 +8,7 @@ from . import (
     extremes,
     frame,
     gradient,
+    hashes,
     histogramdd,
     norms,
     order,

@@ -18,6 +18,7 @@ from ...base.numpy_warnings import aside, silently
 from ...core.graph import UNTRACKED
 from ...core.record import record
 from ...core.tensor import Tensor, asarray, new
+from ...kernels import totals
 from ...memory.placement import CPU
 
 _F4, _F8 = np.dtype("f4"), np.dtype("f8")
@@ -47,6 +48,8 @@ def whole(row: Any, run: Callable) -> Callable:
                 return rest(input)
             dt = a.dtype
             if (dt is not _F4 and dt is not _F8) or input._place is not CPU or not a.flags.c_contiguous:
+                return rest(input)
+            if a.size >= totals.LONG:  # where its kernel knows more than numpy's loop
                 return rest(input)
             on = mode.on
             try:

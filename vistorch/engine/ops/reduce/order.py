@@ -46,7 +46,8 @@ def _sort(xp, input, dim, descending):
         return order.sort(xp, input)
     if xp is np and input.size < 1024 and not descending:
         # numpy's order is ours, and few elements need no keys
-        return np.sort(input, dim, kind="stable"), input.argsort(dim, kind="stable")
+        places = input.argsort(dim, kind="stable")
+        return np.sort(input, dim, kind="stable"), places.astype(np.int64, copy=False)
     return _packed(xp, order.sort(xp, input, dim, descending))
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from ...base.casting import casting
 from ...base.dims import flag
+from ...base.modes import mode
 from ...core import out_argument
+from ...core.graph import sync_rg
 from ...core.op_factory import op
-from ...core.registry import public
+from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import number
 from ...kernels import search
@@ -163,9 +165,21 @@ def _quantile(name: str, input: Any, q: Any, dim: Any, keepdim: Any, interpolati
         if ignore:
             span = (placed._data == placed._data).sum(-1, keepdims=True).astype(a.dtype) - 1
     flat = q if q._data.ndim else q.reshape(1)  # type: ignore[attr-defined]
-    o = quantile_at(placed, flat, below, above, weight, span)
+    if span is not None and mode.on and sync_rg(flat):
+        o = _between(placed, flat, (below, above), weight, span)
+    else:
+        o = quantile_at(placed, flat, below, above, weight, span)
     o = arranged(o, _shape(a.shape, q._data.shape, axis, keepdim))
     return o if out is None else copied_into(out, o)
+
+
+def _between(placed: Tensor, q: Tensor, places: tuple, weight: Any, span: Any) -> Tensor:
+    """The values between two places with a weight that is a function of q, in its graph."""
+    at = placed._place
+    low, high = (FUNCTIONS["gather"](placed, -1, wrap(p, at)) for p in places)
+    rank = FUNCTIONS["mul"](q, wrap(at.xp.asarray(span), at))
+    share = rank - wrap(rank._data - weight, at)
+    return FUNCTIONS["lerp"](low, high, share)
 
 
 def _shape(shape: tuple, q_shape: tuple, axis: int | None, keepdim: bool) -> tuple:

@@ -196,12 +196,24 @@ def _logcumsumexp(xp, input, dim):
     if input.ndim == 0 or input.size == 0:
         return input.copy()
 
-    def both(a, b):
-        top = xp.maximum(a.real, b.real)
-        top = xp.where(xp.isfinite(top), top, 0)
-        return top + xp.log(xp.exp(a - top) + xp.exp(b - top))
+    lines = xp.moveaxis(input, dim, 0)
+    out = xp.empty_like(lines, order="C")
+    out[0] = lines[0]
+    for i in range(1, len(lines)):
+        out[i] = _added_exponents(xp, lines[i], out[i - 1])
+    return xp.ascontiguousarray(xp.moveaxis(out, 0, dim))
 
-    return xp.ascontiguousarray(scans.running(xp, both, input, dim))
+
+def _added_exponents(xp, a, b):
+    """log(exp(a) + exp(b)); its imaginary part is the larger one's, moved by an angle, and may leave (-pi, pi]."""
+    first = a.real >= b.real
+    large, small = xp.where(first, a, b), xp.where(first, b, a)
+    endless = ~xp.isfinite(large.real)
+    away = xp.where(endless, 0, small - large)
+    top = xp.where(endless, 0, large.real)
+    return xp.where(
+        endless, top + xp.log(xp.exp(a - top) + xp.exp(b - top)), large + xp.log(1 + xp.exp(away))
+    )
 
 
 def _logcumsumexp_vjp(F: Any, g: Any, input: Any, out: Any, dim: int) -> Any:

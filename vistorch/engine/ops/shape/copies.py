@@ -17,7 +17,7 @@ from ...core.record import record
 from ...core.registry import FUNCTIONS, METHODS, expose, public
 from ...core.rules import variant
 from ...core.tensor import Tensor, wrap
-from ...kernels.strides import expand
+from ...kernels.strides import copied, expand
 from . import rows
 from .split import _split_vjp
 from .views import tensor
@@ -95,6 +95,21 @@ def _slice(input: Tensor, dim: int = 0, start: Any = None, end: Any = None, step
     return rows.slice_(input, at, first, max(first, last), step)
 
 
+def _narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    """`narrow`, whose copying form looks at its arguments in words of its own."""
+    shape = input._data.shape
+    if dim.__class__ is int and dim >= len(shape) > 0:
+        raise RuntimeError(
+            "Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could this error "
+            "message be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+    if dim.__class__ is start.__class__ is length.__class__ is int and length < 0:
+        n = shape[dims.one(dim, len(shape))]
+        if 0 <= start <= n:
+            raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
+    return METHODS["narrow"](input, dim, start, length)
+
+
 def _view(input: Tensor, size: Any) -> Tensor:
     return METHODS["view"](input, size)
 
@@ -119,7 +134,7 @@ for _name, _fn, _arguments, _call in (
     _copy_of(_name, _fn, _arguments, _call)
 _copy_of(
     "narrow_copy",
-    "narrow",
+    _narrow,
     "dim, start and length.",
     "vistorch.zeros(2, 3), 1, 0, 2",
     "NarrowCopyBackward0",
@@ -221,9 +236,10 @@ _pieces("split_with_sizes_copy", "split_with_sizes", "the sizes of the pieces, a
 
 
 def _parts(xp, input, dim, lengths):
+    whole = copied(xp, input)  # whose strides the pieces have
     found, at = [], 0
     for n in lengths:
-        found.append(xp.array(input[rows.key(dim, slice(at, at + n))]))
+        found.append(whole[rows.key(dim, slice(at, at + n))])
         at += n
     return tuple(found)
 

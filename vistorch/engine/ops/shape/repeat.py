@@ -167,6 +167,11 @@ def _counts(repeats: Tensor) -> Any:
     return d
 
 
+def _for_numpy(xp: Any, counts: Any) -> Any:
+    """Counts as `repeat` wants them: numbers for cupy, for numpy an array of its own size type."""
+    return counts.astype(np.intp, copy=False) if xp is np else counts.tolist()
+
+
 @public()
 def repeat_interleave(
     input: Any = None, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
@@ -191,7 +196,7 @@ def repeat_interleave(
     if repeats is None:
         if d.ndim != 1:
             raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-        index = xp.repeat(xp.arange(d.shape[0]), _counts(input).tolist() if xp is not np else d)
+        index = xp.repeat(xp.arange(d.shape[0]), _for_numpy(xp, d if xp is np else _counts(input)))
         _check_total(int(index.size), output_size)
         return wrap(index.astype(d.dtype), place)
     if isinstance(repeats, Tensor):
@@ -217,7 +222,7 @@ def repeat_interleave(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.shape[0]} and "
             f"input.size({at}) = {n}"
         )
-    index = xp.repeat(xp.arange(n), counts.tolist() if xp is not np else counts)
+    index = xp.repeat(xp.arange(n), _for_numpy(xp, counts))
     _check_total(int(index.size), output_size)
     return taken(x, index, at)
 

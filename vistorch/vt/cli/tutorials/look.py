@@ -18,7 +18,7 @@ REASON = (
 )
 NEXT = (
     ("01_tensors.ipynb", "Tensors", "20 minutes"),
-    ("09_debugging.ipynb", "Debugging", "if you have a network that does not learn"),
+    ("08_debugging.ipynb", "Debugging", "if you have a network that does not learn"),
 )
 
 

@@ -1,0 +1,152 @@
+"""The faulty programs of the bench, run on the real torch: the same accusations as over our own engine."""
+
+import contextlib
+import io
+import linecache
+import sys
+import warnings
+
+import pytest
+import torch
+
+from tests.diagnose.bases import BASES
+from tests.diagnose.faults import FAULTS
+from tests.diagnose.harness import judge
+from tests.diagnose.healthy import HEALTHY
+from vistorch import vt
+from vistorch.debug.diagnose import Diagnosis
+from vistorch.debug.diagnose.rules import RULES
+from vistorch.engine.base.events import _kinds
+from vistorch.torch_source.diagnosing import TorchEvidence
+
+CAUSES = [
+    "gradients never cleared",
+    "gradients cleared before use",
+    "optimizer never steps",
+    "history cut",
+    "loss without history",
+    "wrong parameters in the optimizer",
+    "parameters in no optimizer",
+    "frozen at random values",
+    "equal units",
+    "trained in evaluation mode",
+    "evaluated in training mode",
+    "dropout that ignores the mode",
+    "softmax before a loss of scores",
+    "likelihood of no log-probabilities",
+    "softmax over samples",
+    "broadcast loss",
+    "targets out of reach",
+    "binary targets beyond 0 to 1",
+    "sign of the loss",
+    "target among the inputs",
+    "sorted data",
+    "the same batch each step",
+    "learning rate of 0",
+    "scheduler by batch",
+    "graphs that grow",
+    "rate too large",
+    "rate too small",
+]
+ONE = {fault.cause: fault for fault in reversed(FAULTS)}
+
+
+def diagnosed(name, text):
+    """A program on torch, under diagnosis."""
+    file = f"<torch {name}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    state = torch.get_rng_state()
+    diagnosis = Diagnosis()
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            with contextlib.suppress(RuntimeError, IndexError, ValueError), diagnosis:
+                exec(compile(text, file, "exec"), {"__name__": "__main__"})
+    finally:
+        torch.set_rng_state(state)
+    return diagnosis
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_planted_fault_is_found_with_its_line(cause):
+    fault = ONE[cause]
+    diagnosis = diagnosed(cause, fault.faulty)
+    found = diagnosis.findings()
+    said = type("Said", (), {"findings": found})
+    assert judge(said, fault.rules, fault.line) == (True, True), [(f.rule, f.where, f.text) for f in found]
+    assert not diagnosis.failures
+    assert isinstance(diagnosis.evidence, TorchEvidence)
+
+
+@pytest.mark.parametrize("name", [*BASES, *[f"healthy {n}" for n in HEALTHY]])
+def test_a_healthy_program_is_not_accused(name):
+    text = HEALTHY[name.removeprefix("healthy ")] if name.startswith("healthy ") else BASES[name]
+    diagnosis = diagnosed(name, text)
+    assert [f.text for f in diagnosis.findings()] == [] and not diagnosis.failures
+
+
+def test_a_run_under_diagnosis_computes_what_it_computes_without_and_nothing_stays():
+    classes = (torch.Tensor, torch.nn.Module, torch.optim.Optimizer, torch.utils.data.DataLoader)
+    before = [dict(vars(kind)) for kind in classes]
+    kinds = dict(_kinds)
+
+    def train():
+        torch.manual_seed(3)
+        net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
+        opt = torch.optim.Adam(net.parameters(), lr=0.01)
+        losses = []
+        for _ in range(10):
+            loss = torch.nn.functional.cross_entropy(net(torch.randn(8, 4)), torch.arange(8) % 2)
+            opt.zero_grad()
+            loss.backward()
+            opt.step()
+            losses.append(loss.item())
+        return losses
+
+    with Diagnosis():
+        seen = train()
+    assert seen == train()
+    assert [dict(vars(kind)) for kind in classes] == before
+    assert {k: v for k, v in _kinds.items() if k in kinds} == kinds
+    assert not [f for f in _kinds if "/torch/" in f and _kinds[f] != kinds.get(f, _kinds[f])]
+
+
+def test_what_goes_wrong_within_ends_the_evidence_and_not_the_program(monkeypatch):
+    monkeypatch.setattr(TorchEvidence, "called", lambda *given: 1 / 0)
+    with Diagnosis() as diagnosis:
+        w = torch.ones(2, requires_grad=True)
+        (w * 2).sum().backward()
+        diagnosis._each[-1].passes = 1  # as if it had seen it
+    assert w.grad.tolist() == [2, 2]
+    assert "the evidence ends early: ZeroDivisionError: division by zero" in diagnosis.failures
+
+
+def test_exceptions_of_torch_are_findings():
+    with contextlib.suppress(IndexError), Diagnosis() as diagnosis:
+        torch.nn.functional.cross_entropy(torch.zeros(3, 2), torch.tensor([0, 1, 2]))
+    (one,) = diagnosis.findings()
+    assert one.place is not None and "cross_entropy" in one.place.text
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program is copied on Linux")
+def test_a_cure_is_tried_on_torch(monkeypatch):
+    from vistorch.debug.diagnose.trial import standby
+
+    monkeypatch.setattr(standby, "SECONDS", 60.0)
+    torch.manual_seed(0)
+    net = torch.nn.Linear(3, 1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.01)
+
+    def train(net, opt):
+        for _ in range(8):
+            loss = (net(torch.ones(4, 3)) ** 2).mean()
+            loss.backward()
+            opt.step()
+
+    one = vt.diagnose(train, net, opt).record().findings[0]
+    assert one.rule == "used twice" and [t.strip() for _, _, t in one.cure] == ["opt.zero_grad()"]
+    assert one.tried.with_it and "gone" in one.tried.after
+
+
+def test_every_rule_is_a_rule_over_torch_too():
+    assert len(TorchEvidence(RULES).rules) == len(RULES)

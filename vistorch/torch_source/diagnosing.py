@@ -1,0 +1,484 @@
+"""A run on torch as evidence for the rules of a diagnosis: `TorchEvidence`.
+
+A function mode sees what is called on tensors, hooks see modules, optimizers, loaders and passes, and each is handed on
+as the engine's event of the same meaning; names of ops are the engine's. While it lasts, torch's tensors answer to the
+few names by which evidence reads a tensor.
+Invariant: nothing of what torch computes changes, and all that was put into its classes is taken out again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..debug.diagnose.evidence import Evidence
+from ..debug.lineage import MATCHED, Value
+from ..engine.base.events import BETWEEN, _kinds
+from ..engine.core.graph import Leaf
+from . import passes, private
+from .real import ready, torch
+
+SAME = {
+    "matmul": "mm",
+    "__matmul__": "mm",
+    "conv1d": "convolution",
+    "conv2d": "convolution",
+    "conv3d": "convolution",
+    "batch_norm": "native_batch_norm",
+    "layer_norm": "native_layer_norm",
+    "lstm": "lstm_layer",
+    "gru": "gru_layer",
+    "true_divide": "div",
+    "multiply": "mul",
+    "subtract": "sub",
+    "__rdiv__": "rdiv",
+    "__rtruediv__": "rdiv",
+    "__rpow__": "rpow",
+    "square": "pow",
+}
+WHOLE = ("mean", "sum", "max", "min", "amax", "prod")  # over all elements where no axis is given
+CUTS = ("item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__")
+MADE = ("tensor", "as_tensor", "from_numpy")
+REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+LOSSES = (
+    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits"
+).split()
+AXIS = ("softmax", "log_softmax")
+QUIET = (
+    "dim",
+    "size",
+    "numel",
+    "is_floating_point",
+    "stride",
+    "__len__",
+    "is_complex",
+    "data_ptr",
+    "__hash__",
+)
+PART = 1 << 22  # arrays on another device that are larger are not copied
+
+
+class TorchNode:
+    """A node of torch as evidence walks it: `seq` and `edges`.
+
+    Args:
+        node: of torch.
+        known: all of this turn, by number: one object for each, as evidence tells them apart by identity.
+    """
+
+    def __init__(self, node: Any, known: dict[int, TorchNode]) -> None:
+        self.node, self.known = node, known
+        self.seq = private.sequence(node)
+
+    @property
+    def edges(self) -> list[Any]:
+        """The nodes before it, leaves left out."""
+        inner = [node for node, _ in self.node.next_functions if node is not None]
+        return [node_of(node, self.known) for node in inner if not hasattr(node, "variable")]
+
+
+def node_of(node: Any, known: dict[int, TorchNode]) -> TorchNode:
+    """The one object for a node of torch.
+
+    Args:
+        node: which.
+        known: all of this turn, by number.
+    """
+    found = known.get(private.sequence(node))
+    if found is None or found.node is not node:
+        found = TorchNode(node, known)
+        known[found.seq] = found
+    return found
+
+
+class Reader:
+    """How a tensor of torch answers to the names by which evidence reads a tensor."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[int, tuple[Any, Any, Any]] = {}  # by tensor: it, what its memory was, its array
+        self.nodes: dict[int, TorchNode] = {}
+
+    def data(self, t: Any) -> np.ndarray:
+        """Its memory as an array, the same each time while that is the same."""
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            state = (t.data_ptr(), t.shape, None if t.device.type == "cpu" else t._version)
+            known = self.arrays.get(id(t))
+            if known is not None and known[0] is t and known[1] == state:
+                return known[2]
+            d = self._read(t.detach())
+        self.arrays[id(t)] = t, state, d
+        return d
+
+    @staticmethod
+    def _read(t: Any) -> np.ndarray:
+        if t.device.type != "cpu" and t.numel() > PART:
+            return np.broadcast_to(np.float32(0), tuple(t.shape))
+        if t.dtype == torch.bfloat16:
+            t = t.float()
+        try:
+            return t.resolve_conj().resolve_neg().cpu().numpy()
+        except (TypeError, RuntimeError):  # sparse, quantized
+            return np.broadcast_to(np.float32(0), tuple(t.shape))
+
+    def forget(self) -> None:
+        """Let go of all tensors but parameters and their gradients."""
+        self.nodes = {}
+        self.arrays = {
+            i: one
+            for i, one in self.arrays.items()
+            if one[0].is_leaf and isinstance(one[0], torch.nn.Parameter)
+        }
+
+
+class TorchEvidence(Evidence):
+    """Listens to a run on torch.
+
+    Args:
+        rules: they are called as things happen.
+        namespace: names that things have.
+    """
+
+    def __init__(self, rules: Any, namespace: dict[str, Any] | None = None) -> None:
+        ready()
+        super().__init__(rules, namespace)
+        self.reader = Reader()
+        self.mode = _Calls(self)
+        self.busy = 0
+        self.broken: Exception | None = None
+        self._undo: list[Any] = []
+        self._marked: list[str] = []
+
+    # ---- begin and end -------------------------------------------------------------------------------------------
+    def __enter__(self) -> TorchEvidence:
+        """Start to listen."""
+        answers = self.reading()
+        answers.__enter__()
+        self._undo.append(lambda: answers.__exit__(None, None, None))
+        for module in list(sys.modules.values()):
+            file = vars(module).get("__file__") if hasattr(module, "__dict__") else None
+            name = vars(module).get("__name__") if file else None
+            if isinstance(file, str) and isinstance(name, str) and name.split(".")[0] == "torch":
+                if _kinds.get(file) != BETWEEN:
+                    _kinds[file] = BETWEEN
+                    self._marked.append(file)
+        self._undo.append(passes.listen(self._pass))
+        for handle in private.on_module_call(self._module_begins, self._module_ends):
+            self._undo.append(handle.remove)
+        for handle in private.on_optimizer_step(self._before_step, self._after_step):
+            self._undo.append(handle.remove)
+        self._undo.append(private.on_loaders(lambda loader, _: self._phase("loader", loader), lambda _: None))
+        self._undo.append(private.on_schedulers(lambda one: self._phase("scheduler", one)))
+        hook = torch.nn.modules.module.register_module_parameter_registration_hook(self._registered)
+        self._undo.append(hook.remove)
+        self._wrap(torch.nn.Module, "train", self._moded)
+        self._wrap(torch.nn.Module, "zero_grad", lambda one, *_: self._phase("zero_grad", one))
+        self._wrap(torch.optim.Optimizer, "zero_grad", lambda one, *_: self._phase("zero_grad", one))
+        for kind, what in (
+            (torch.nn.Module, "module"),
+            (torch.optim.Optimizer, "optimizer"),
+            (torch.utils.data.DataLoader, "loader"),
+            (torch.optim.lr_scheduler.LRScheduler, "scheduler"),
+        ):
+            self._wrap(kind, "__init__", lambda one, *_, what=what: self._made(what, one))
+        for place in (torch.nn.utils, sys.modules["torch.nn.utils.clip_grad"]):
+            for name in ("clip_grad_norm_", "clip_grad_value_"):
+                self._wrap(place, name, lambda *_: self._phase("clip", None), before=True)
+        self.mode.__enter__()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        """Stop listening."""
+        self.mode.__exit__(None, None, None)
+        for undo in reversed(self._undo):
+            undo()
+        for file in self._marked:
+            _kinds.pop(file, None)
+        self._undo, self._marked = [], []
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Within, torch's tensors answer to the names by which evidence and rules read a tensor."""
+        reader = self.reader
+        names = {
+            "_data": property(reader.data),
+            "_rg": property(lambda t: t.requires_grad),
+            "_node": property(lambda t: None if t.grad_fn is None else node_of(t.grad_fn, reader.nodes)),
+            "_ver": property(lambda t: SimpleNamespace(n=t._version)),
+        }
+        before = {name: vars(torch.Tensor).get(name) for name in names}
+        for name, value in names.items():
+            setattr(torch.Tensor, name, value)
+        try:
+            yield
+        finally:
+            for name, was in before.items():
+                if was is None:
+                    delattr(torch.Tensor, name)
+                else:
+                    setattr(torch.Tensor, name, was)
+
+    def blamed(self, v: Any) -> Any:
+        """The line for a value: where its layer was made, if it is one of torch's and that was seen; else its own.
+
+        Args:
+            v: which.
+        """
+        module = v.module
+        if module is not None and type(module).__module__.startswith("torch."):
+            made = self.origins.get(id(module))
+            if made is not None and made[2] is not None:
+                return made[2]
+        return v.place
+
+    def _wrap(self, owner: Any, name: str, then: Any, before: bool = False) -> None:
+        """Have something called after, or before, a function of torch."""
+        real = getattr(owner, name)
+
+        def wrapper(*given: Any, **named: Any) -> Any:
+            if before:
+                then(*given)
+            out = real(*given, **named)
+            if not before:
+                then(*given)
+            return out
+
+        wrapper.__name__ = name
+        wrapper.__wrapped__ = real  # type: ignore[attr-defined]
+        setattr(owner, name, wrapper)
+        self._undo.append(lambda: setattr(owner, name, real))
+
+    def guarded(self, function: Any, *given: Any) -> None:
+        """Call something of ours: what goes wrong in it ends the evidence, and nothing of the program's.
+
+        Args:
+            function: which.
+            *given: what it is called with.
+        """
+        if self.broken is not None or self.busy:
+            return
+        self.busy += 1
+        try:
+            with torch._C.DisableTorchFunction():
+                function(*given)
+        except Exception as error:
+            self.broken = error
+        finally:
+            self.busy -= 1
+
+    # ---- what happens --------------------------------------------------------------------------------------------
+    def _phase(self, name: str, subject: Any, *details: Any) -> None:
+        self.guarded(self.phase, name, subject, *details)
+
+    def _made(self, what: str, subject: Any) -> None:
+        if what != "module" or id(subject) not in self.origins:
+            self.guarded(self.made, what, subject)
+
+    def _registered(self, module: Any, name: str, parameter: Any) -> None:
+        if parameter is not None:
+            self.guarded(self.made, "parameter", module, name, parameter)
+
+    def _moded(self, module: Any, mode: bool = True, *_: Any) -> None:
+        self._phase("train" if mode else "eval", module)
+
+    def _module_begins(self, module: Any, args: tuple) -> None:
+        self._phase("forward", module, args)
+        if self.here.call is not None and len(self.here.stack) == 1:
+            self.here.call.grad = torch.is_grad_enabled()
+
+    def _module_ends(self, module: Any, args: tuple, out: Any) -> None:
+        self._phase("forward_end", module)
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._phase("step", optimizer)
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._phase("step_end", optimizer)
+
+    def _pass(self, tensors: Any, gradient: Any, options: dict) -> bool:
+        roots = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
+        self.guarded(self._begins, roots, options)
+        return False
+
+    def _begins(self, roots: tuple, options: dict) -> None:
+        run = SimpleNamespace(
+            order=_order(roots, self.reader.nodes), accumulate=options.get("inputs") is None
+        )
+        if run.order:
+            self.backward(run, roots)
+            self.backward_end(run, roots)
+
+    def called(self, func: Any, args: Any, kwargs: dict[str, Any], out: Any) -> None:
+        """Hand on what was called on tensors.
+
+        Args:
+            func: of torch.
+            args: what it was given.
+            kwargs: likewise, by name.
+            out: what came of it.
+        """
+        name = getattr(func, "__name__", "")
+        if name == "__get__":
+            if isinstance(out, torch.Tensor) and getattr(func, "__self__", None) is torch.Tensor.data:
+                self.cut("data", args[0])
+                self._entered("data", args[:1], (), (out,))
+            return
+        if name in QUIET or (name.startswith("_") and not name.startswith("__")):
+            return
+        if getattr(func, "__module__", "") == "torch.nn.init" or (
+            name in ("fill_", "zero_")
+            and args
+            and isinstance(args[0], torch.nn.Parameter)
+            and not torch.is_grad_enabled()
+        ):
+            subject = kwargs.get("tensor", args[0] if args else None)
+            constant = {"fill_": "constant_", "zero_": "zeros_"}
+            if isinstance(subject, torch.Tensor):
+                self.write(subject, None)
+                self.phase("init", subject, constant.get(name, name))
+            return
+        if name in CUTS:
+            self.cut("item" if name.startswith("__") else name, args[0])
+            return
+        if name in MADE or not any(isinstance(a, torch.Tensor) for a in _flat(args, kwargs)):
+            if isinstance(out, torch.Tensor):
+                kind = "tensor(t)" if args and isinstance(args[0], torch.Tensor) else name
+                if kind == "tensor(t)":
+                    self._entered(kind, args[:1], (), (out,))
+                else:
+                    self.data(out, kind)
+            return
+        if name == "requires_grad_":
+            if not (args[1] if len(args) > 1 else kwargs.get("requires_grad", True)):
+                self.cut("requires_grad_(False)", args[0])
+            return
+        if name == "detach":
+            self._entered("detach", args[:1], (), (out,))
+            return
+        outs = tuple(
+            t for t in (out if isinstance(out, (tuple, list)) else (out,)) if isinstance(t, torch.Tensor)
+        )
+        if not outs:
+            return
+        op, ins, consts = _read(name, args, kwargs)
+        if op == "native_batch_norm" or "dropout" in op:
+            drawing = bool(kwargs.get("training", True if "dropout" in op else False))
+            self.drew(
+                op, args[0], drawing, kwargs.get("p", args[1] if len(args) > 1 and "dropout" in op else None)
+            )
+        self._entered(op, ins, consts, outs)
+        if name.endswith("_") and not name.endswith("__"):
+            self.write(outs[0], SimpleNamespace(name=op))
+
+    def _entered(self, op: str, ins: tuple, consts: tuple, outs: tuple) -> None:
+        count = len(self.values)
+        self.op(SimpleNamespace(name=op), ins, consts, outs)
+        on = torch.is_grad_enabled()
+        for v in self.values[count:]:
+            if v.op == op:
+                v.grad = on
+
+    def _source(self, t: Any) -> Value:
+        """What no op made; `from_numpy` is none that a function mode sees."""
+        v = super()._source(t)
+        if v.op == "source" and v.data.size:
+            for kind, place, old, was in reversed(self.cuts[-MATCHED:]):
+                if old is not v and np.shares_memory(was, v.data):
+                    v.op, v.ins, v.consts = kind, [old], ("from_numpy", place)
+                    break
+        return v
+
+    def forget(self) -> None:
+        """Let go of what is older than this turn."""
+        super().forget()
+        self.reader.forget()
+
+
+class _Calls(torch.overrides.TorchFunctionMode):
+    """Sees what is called on tensors."""
+
+    def __init__(self, evidence: TorchEvidence) -> None:
+        super().__init__()
+        self.evidence = evidence
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        evidence = self.evidence
+        if not evidence.in_step and not evidence.busy and evidence.broken is None:
+            evidence.guarded(evidence.called, func, args, kwargs or {}, out)
+        return out
+
+
+def _flat(args: Any, kwargs: Any) -> list[Any]:
+    found: list[Any] = []
+    for one in (*args, *kwargs.values()):
+        found += list(one) if isinstance(one, (list, tuple)) else [one]
+    return found
+
+
+def _read(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple, tuple]:
+    """The engine's name of a call, its inputs, and its constants where rules read them."""
+    plain = name[:-1] if name.endswith("_") and not name.endswith("__") else name
+    op = SAME.get(plain, plain.strip("_") if plain.startswith("__") else plain)
+    ins = tuple(a for a in _flat(args, {}) if isinstance(a, torch.Tensor) or type(a) in (int, float))
+    consts: tuple = ()
+    if op == "rsub":
+        ins = (args[1], args[0])
+        op = "sub"
+    elif op == "getitem":
+        key = args[1] if len(args) > 1 else None
+        index = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, torch.Tensor)]
+        op, ins = ("index", (args[0], *index)) if index else ("select", (args[0],))
+    elif op in WHOLE:
+        axis = kwargs.get("dim", args[1] if len(args) > 1 and not isinstance(args[1], torch.Tensor) else None)
+        op = f"{op}_all" if axis is None else f"{op}_dims" if op in ("mean", "sum") else op
+        ins = ins[:1]
+    elif op in AXIS:
+        axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
+        consts, ins = ((axis if isinstance(axis, int) else -1),), ins[:1]
+    elif op in LOSSES:
+        named = [kwargs.get("input"), kwargs.get("target")]
+        ins = tuple(a for a in (*args[:2], *named) if isinstance(a, torch.Tensor))
+        consts = (kwargs.get("ignore_index", -100), REDUCTIONS.get(kwargs.get("reduction", "mean"), 1))
+    elif op == "linear":
+        op = "addmm" if len(args) > 2 and args[2] is not None else "mm"
+    elif op == "embedding":
+        ins = tuple(a for a in (*args[:2],) if isinstance(a, torch.Tensor))
+    if "view" in op or op in ("reshape", "permute", "expand", "transpose"):
+        ins = ins[:1]
+    return op, ins, consts
+
+
+def _order(roots: tuple, known: dict[int, TorchNode]) -> list[Any]:
+    """The nodes that a pass goes through, the newest first; leaves as the engine has them."""
+    found: list[tuple[float, Any]] = []
+    seen: set[int] = set()
+    waiting = []
+    for t in roots:
+        if t.grad_fn is not None:
+            waiting.append(t.grad_fn)
+        elif t.requires_grad:
+            found.append((-1.0, _leaf(t)))
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        variable = getattr(node, "variable", None)
+        if variable is not None and not node.next_functions:
+            found.append((-1.0, _leaf(variable)))
+            continue
+        found.append((private.sequence(node), node_of(node, known)))
+        waiting += [other for other, _ in node.next_functions if other is not None]
+    return [node for _, node in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _leaf(variable: Any) -> Leaf:
+    leaf = Leaf.__new__(Leaf)
+    leaf.variable = variable
+    return leaf

@@ -67,9 +67,9 @@ def main(argv=None):
     families = args.family or [*rows.FAMILIES, IMPORTS]
     chosen = [row for row in rows.load([f for f in families if f != IMPORTS]) if args.row in row.key]
     if args.columns:
-        lines = columns.run(chosen, pace, args.threads)
+        text = columns.run(chosen, pace, args.threads)
         if args.markdown:
-            args.markdown.write_text("```text\n" + "\n".join(lines) + "\n```\n", encoding="utf-8")
+            args.markdown.write_text(text, encoding="utf-8")
         return 0
     results = []
 

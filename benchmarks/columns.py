@@ -125,14 +125,34 @@ def mean(values):
     return f"{statistics.geometric_mean(values):.2f}" if values else ""
 
 
+def markdown(settings, table):
+    """The rows as a table of Markdown.
+
+    Args:
+        settings: the two settings.
+        table: the texts of each row, of the geometric mean last.
+    """
+    one, many = (f"{setting.threads} thread{'s' if setting.threads > 1 else ''}" for setting in settings)
+    head = ["row", "torch us", f"plain, {one}", f"fast, {one}", "torch us", f"plain, {many}", f"fast, {many}"]
+    head += ["bytes us", "flops us", "others"]
+    rates = [
+        f"{s.rates['flops'] / 1e9:,.0f} GFlop/s and {s.rates['bytes'] / 1e9:,.1f} GB/s with {name}"
+        for s, name in zip(settings, (one, many), strict=True)
+    ]
+    lines = [f"Rates of the machine: {', '.join(rates)}.", "", f"| {' | '.join(head)} |"]
+    lines.append("| :-- |" + " --: |" * (len(head) - 1))
+    lines += [f"| {' | '.join(texts)} |" for texts in table]
+    return "\n".join(lines) + "\n"
+
+
 def run(rows, pace, threads=None):
-    """Measure and print the rows; returns the lines."""
+    """Measure and print the rows; returns them as Markdown."""
     settings = [Setting(1), Setting(threads or all_threads())]
-    lines, ratios = [], [[] for _ in range(4)]
+    table, ratios = [], [[] for _ in range(4)]
 
     def show(texts):
-        lines.append(line(texts))
-        print(lines[-1], flush=True)
+        table.append(texts)
+        print(line(texts), flush=True)
 
     try:
         for setting in settings:
@@ -140,7 +160,7 @@ def run(rows, pace, threads=None):
         for setting in settings:
             gemm, moved = setting.rates["flops"] / 1e9, setting.rates["bytes"] / 1e9
             print(f"{setting.threads} thread(s): {gemm:,.0f} GFlop/s of products, {moved:,.1f} GB/s copied")
-        show(HEAD)
+        print(line(HEAD))
         for row in rows:
             if row.base is not None or row.waits:
                 continue
@@ -157,4 +177,4 @@ def run(rows, pace, threads=None):
         for setting in settings:
             setting.stop()
     print("! others had more than 12 % of the machine in every round: no result")
-    return lines
+    return markdown(settings, table)

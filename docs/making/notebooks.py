@@ -16,6 +16,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LINK = re.compile(r"(\]\([\w./-]*?)\.ipynb(#[^)\s]*)?\)")
 _RELATIVE = re.compile(r'(<a href="[\w./-]+)\.ipynb"')
 PICTURES = {"image/png": ".png", "image/svg+xml": ".svg", "image/jpeg": ".jpg"}
+FIGURE = "<Figure"  # how matplotlib says that a picture is one: those of the tutorials have no background
 OURS = ("<div data-vistorch=", '<div class="vt-verdict"')  # how the HTML of a view and of a verdict begins
 # Longer text goes into a box that is opened by a click.
 LONG = 24
@@ -104,7 +105,7 @@ def _shown(output: dict[str, Any], name: str, folder: Path) -> str:
                 f"```{{image}} pictures/{path.name}",
                 f":alt: {_alternative(text)}",
                 *([f":width: {wide}px"] if wide else []),
-                ":class: vt-picture",
+                f":class: vt-picture{' vt-figure' if text.startswith(FIGURE) else ''}",
                 "```",
             ]
         )

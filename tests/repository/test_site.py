@@ -176,6 +176,15 @@ def test_a_notebook_as_a_page(tmp_path):
     assert [one.read_bytes() for one in (tmp_path / "out" / "pictures").iterdir()] == [b"png"]
 
 
+def test_a_figure_keeps_the_colour_of_the_page(tmp_path):
+    """It has no background; any other picture was drawn for a light one."""
+    for text, marked in (("<Figure size 640x300 with 1 Axes>", True), ("tensor([1.])", False)):
+        data = {"image/png": base64.b64encode(b"png").decode(), "text/plain": text}
+        shown = {"output_type": "display_data", "data": data}
+        page = notebooks.page(write(tmp_path / "one.ipynb", ("code", "x", shown)), tmp_path)
+        assert (":class: vt-picture vt-figure\n" in page) is marked
+
+
 @pytest.mark.parametrize(
     "path", sorted((sources.ROOT / "notebooks").glob("[0-9]*.ipynb")), ids=lambda path: path.stem
 )

@@ -97,3 +97,34 @@ def test_the_list_of_lessons_has_each_with_its_minutes():
         (row,) = [line for line in table.split("\n") if line.startswith(f"| [{lesson}]({lesson}.ipynb) |")]
         minutes, *_ = re.findall(r"(\d+) minutes", markdown(lesson)[0])
         assert f"| {minutes} |" in row
+
+
+# A term is bold once, in the lesson that explains it.
+TERMS = {
+    "00_look": "loss, training, tensor, weight, gradient, chain rule, learning rate, backpropagation",
+    "01_tensors": "stride, normal distribution",
+    "02_autograd": "vector-Jacobian product",
+    "03_one_network_six_times": "ReLU, epoch, momentum",
+    "04_why_it_learns": "gradient descent, saturated",
+    "05_optimizers": "Nesterov, RMSprop, Adam, Adagrad, AdamW, schedule, warm-up",
+    "06_a_classifier": "batch, convolution, pooling, logits, softmax, cross entropy, running loss, recall, overfitting",
+    "07_overfitting": "training set, validation set, test set, generalization, early stopping, weight decay, dropout",
+    "08_debugging": "dead ReLUs",
+    "10_a_tiny_gpt": "tokens, embedding, attention, query, key, causal mask, heads, residual connection, temperature",
+    "13_devices": "CUDA, pinned memory, data parallelism, model parallelism",
+    "14_several_processes": "Hogwild, deadlock, ranks",
+}
+# These are used before they are explained: the first lines of PyTorch anyone sees have them.
+USED_BEFORE = {"batch", "softmax", "CUDA", "Adam", "Nesterov", "RMSprop", "Adagrad", "key", "query"}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "term"), [(lesson, term) for lesson, terms in TERMS.items() for term in terms.split(", ")]
+)
+def test_a_term_is_bold_once_and_where_it_is_first_met(lesson, term):
+    texts = {one: " ".join(" ".join(markdown(one)).split()) for one in LESSONS}
+    bold = re.compile(rf"\*\*{re.escape(term)}\.?\*\*", re.IGNORECASE)
+    assert [one for one in LESSONS for _ in bold.findall(texts[one])] == [lesson]
+    if term not in USED_BEFORE:
+        used = [one for one in LESSONS if re.search(rf"\b{re.escape(term)}\b", texts[one], re.IGNORECASE)]
+        assert used[0] == lesson

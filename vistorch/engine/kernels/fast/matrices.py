@@ -53,7 +53,7 @@ def _short(a: Any, b: Any) -> bool:
 
     It looks at sizes alone, never at the number of threads, so that a product does not depend on it.
     """
-    return max(a.size * b.shape[-1], b.size * a.shape[-2]) < sizes.batch and _dense(a) and _dense(b)
+    return max(a.size * b.shape[-1], b.size * a.shape[-2]) <= sizes.batch and _dense(a) and _dense(b)
 
 
 def _dense(a: Any) -> bool:

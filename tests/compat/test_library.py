@@ -30,7 +30,7 @@ def test_an_operator_with_a_formula(L, report):
     space = "vt_story_formula"
 
     def cube(x: L.Tensor, by: float = 1.0) -> L.Tensor:
-        return L.from_numpy(x.detach().numpy() ** 3) * by
+        return L.from_numpy(x.numpy() ** 3) * by
 
     op = L.library.custom_op(f"{space}::cube", cube, mutates_args=())
     report("text", f"{op} {op._opoverload} {getattr(L.ops, space).cube}")
@@ -140,6 +140,14 @@ def test_bad_calls(L, report):
         "no operator registered",
         lambda: L.library.register_autograd(f"{space}::nope", lambda c, g: g),
     )
+
+
+@story
+def test_values_of_a_leaf_where_nothing_is_recorded(L, report):
+    x = L.ones(2, requires_grad=True)
+    with L.no_grad():
+        report(x.numpy().tolist())
+    report.raises(lambda: x.numpy())
 
 
 class Kind:

@@ -14,6 +14,7 @@ import numpy as np
 from ..base import dtypes, type_names
 from ..base.dims import flag
 from ..base.events import listeners
+from ..base.modes import mode
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, ndarray, wrap
 from ..kernels.cuda import faults
@@ -55,7 +56,7 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
                 f"can't convert {self._place.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
                 "to host memory first."
             )
-        if self.requires_grad:
+        if mode.on and self.requires_grad:
             raise RuntimeError(REQUIRES_GRAD)
     a = host(self)
     if a.dtype is dtypes.bfloat16.np:

@@ -121,7 +121,7 @@ def custom_op(
         >>> import vistorch
         >>> @vistorch.library.custom_op("docs::cube", mutates_args=())
         ... def cube(x: vistorch.Tensor) -> vistorch.Tensor:
-        ...     return vistorch.from_numpy(x.detach().numpy() ** 3)
+        ...     return vistorch.from_numpy(x.numpy() ** 3)
         >>> def keep(ctx, inputs, output):
         ...     ctx.save_for_backward(*inputs)
         >>> cube.register_autograd(lambda ctx, g: 3 * g * ctx.saved_tensors[0] ** 2, setup_context=keep)

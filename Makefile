@@ -8,7 +8,9 @@ PROGRAMS ?= 20000
 FILES ?= 5000
 LAB_ARGS ?=
 BENCH_ARGS ?=
+LITE_ARGS ?=
 CAMPAIGNS ?=
+CLIENTS ?=
 # a folder of tests/, for `make test`: its tests, and the examples of the folder of vistorch/ with its name
 ROOM ?=
 # where pytest and vitest leave a report, if anywhere
@@ -26,6 +28,7 @@ BASE := $(VENV)/.made-base
 TEST := $(VENV)/.made-test
 LAB := $(VENV)/.made-lab
 DOCS := $(VENV)/.made-docs
+LITE := $(VENV)/.made-lite
 # By a name of its own: a recipe that says MAKE is run by `make --dry-run` too.
 THIS_MAKE := $(MAKE)
 
@@ -38,7 +41,7 @@ VITEST = $(if $(REPORTS),--reporter=default --reporter=junit --outputFile.junit=
 # One thing at a time, also under -j: the environment is shared.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile bench js notebooks docs pictures generated clean
+.PHONY: help lab test plan pytest kernels speed ui vitest bundles fmt lint type fuzz campaigns hostile clients bench js notebooks docs lite pictures generated clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +62,10 @@ $(LAB): $(BASE)
 
 $(DOCS): $(TEST)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+$(LITE): $(TEST)
+	$(BIN)/python -m pip install --quiet --editable '.[lite]'
 	@touch $@
 
 # Takes a moment where nothing has changed; an install has built them already.
@@ -112,6 +119,9 @@ campaigns: bundles ## interrupts, kills, hostile names and messages, memory, bad
 hostile: bundles ## read hostile files of every kind; FILES=n sets how many
 	$(BIN)/python -m tests.serialization.corpus --files $(FILES)
 
+clients: $(TEST) ## libraries written for PyTorch at their main work, beside PyTorch; CLIENTS='einops timm' runs some
+	$(BIN)/python -m tests.clients $(if $(CLIENTS),$(CLIENTS),--write)
+
 speed: $(TEST) ## a few rows of the benchmarks, with each kind of kernels: fails where one became much slower beside torch
 	$(BIN)/python -m benchmarks.gate
 	VISTORCH_ONEDNN=off $(BIN)/python -m benchmarks.gate
@@ -131,6 +141,9 @@ notebooks: $(TEST) ## run every notebook and compare its outputs
 
 docs: $(DOCS) ## build the site into build/docs/html; warnings are errors
 	$(BIN)/python -m docs.making
+
+lite: $(LITE) bundles ## build a JupyterLite with every tutorial into build/lite; LITE_ARGS='--wheels FOLDER'
+	$(BIN)/python -m docs.making.lite $(LITE_ARGS)
 
 pictures: bundles ## make the pictures of README.md anew, by the test that draws them
 	OMP_NUM_THREADS=1 $(PYTEST) -q -m ui tests/ui/test_pictures.py

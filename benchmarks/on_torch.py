@@ -1,12 +1,16 @@
-"""What it costs to look at a program on real PyTorch: `python -m benchmarks.on_torch`.
+"""What it costs to look at a program on real PyTorch: `python -m benchmarks.on_torch`, with `--quick` in a minute.
 
-Tracing is set beside torch's own anomaly mode on four networks, watching beside the plain loop at two sizes of batch.
+On four networks the lines of a graph and a trace are set beside torch's own anomaly mode, and the forward pass alone
+beside TorchLens, where that is installed; watching beside the plain loop at two sizes of batch.
 Invariant: what is compared runs in turns in one process, and a ratio is the median of the turns'.
 """
 
 import contextlib
+import os
 import statistics
+import sys
 import time
+from importlib.util import find_spec
 
 import torch
 from torch import nn
@@ -132,13 +136,41 @@ def in_turns(ways, step, steps, turns=7):
     return ratios, statistics.median(plain) / steps * 1000
 
 
-def main():
-    """Print a line for each network and each size of batch."""
+def logged(net, x, turns):
+    """The time of a forward pass that TorchLens logs as a multiple of the plain one, and the milliseconds of that."""
+    import torchlens  # pyright: ignore[reportMissingImports]
+
+    plain, taken = [], []
+    for _ in range(turns):
+        begun = time.process_time()
+        for _ in range(10):
+            net(x)
+        middle = time.process_time()
+        torchlens.trace(net, x)
+        plain.append((middle - begun) / 10)
+        taken.append(time.process_time() - middle)
+    ratio = statistics.median(a / b for a, b in zip(taken, plain, strict=True))
+    return ratio, statistics.median(plain) * 1000
+
+
+def main(quick=False):
+    """Print a line for each network and each size of batch.
+
+    Args:
+        quick: fewer turns.
+    """
     from vistorch.debug.source import named
     from vistorch.debug.watch import watch
+    from vistorch.torch_source.notes import Noting
 
     torch.set_num_threads(1)
     torch.manual_seed(0)
+    turns = 3 if quick else 7
+    load = " ".join(f"{one:.1f}" for one in os.getloadavg())
+    print(f"torch {torch.__version__}, one thread, load {load}, the median of {turns} turns")
+    lens = find_spec("torchlens") is not None
+    if not lens:
+        print("TorchLens is not installed: its column is left out")
     for name, (net, x, y, steps) in nets().items():
 
         def step(net=net, x=x, y=y):
@@ -148,12 +180,16 @@ def main():
 
         ways = {
             "plain": contextlib.nullcontext,
+            "lines": Noting,
             "detect_anomaly": lambda: torch.autograd.set_detect_anomaly(True),
             "trace": lambda: named("torch").tracer(),
         }
-        ratios, took = in_turns(ways, step, steps)
+        ratios, took = in_turns(ways, step, steps, turns)
         said = ", ".join(f"{way} {ratio:.2f}x" for way, ratio in ratios.items() if way != "plain")
-        print(f"{name:10} {took:6.2f} ms  {said}")
+        print(f"{name:10} {took:6.2f} ms  {said}", flush=True)
+        if lens:
+            ratio, took = logged(net, x, turns)
+            print(f"{'':10} {took:6.2f} ms  forward alone: TorchLens {ratio:.1f}x", flush=True)
     for batch in (128, 4):
         net, x, y = lenet(), torch.randn(batch, 1, 28, 28), torch.randint(0, 10, (batch,))
         optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
@@ -164,12 +200,12 @@ def main():
             optimizer.step()
 
         ways = {"plain": contextlib.nullcontext, "watch": lambda net=net, o=optimizer: watch(net, o)}
-        ratios, took = in_turns(ways, train, 3200 // (batch + 12))
-        print(f"LeNet, batch {batch:3}  {took:6.2f} ms  watch {ratios['watch']:.3f}x")
+        ratios, took = in_turns(ways, train, 3200 // (batch + 12), turns)
+        print(f"LeNet, batch {batch:3}  {took:6.2f} ms  watch {ratios['watch']:.3f}x", flush=True)
 
 
 if __name__ == "__main__":
     import warnings
 
     warnings.filterwarnings("ignore", message="Anomaly Detection")
-    main()
+    main("--quick" in sys.argv[1:])

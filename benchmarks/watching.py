@@ -74,9 +74,13 @@ def turns(lib, batch, notify=None, made=loop_of):
         seen.refresher.next_refresh += gap
         seen.budget.next_look += gap
         with seen.listener:
+            # a window goes on where it stood: what it costs to close one is paid too
+            if seen.findings.window is not None:
+                seen.findings.window.__enter__()
             run()
             seen.listener.end_check()  # a step of training would
-        seen.findings.drop()
+        if seen.findings.window is not None:
+            seen.findings.window.__exit__()
         left[0] = perf_counter()
 
     seen.start()

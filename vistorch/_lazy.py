@@ -20,8 +20,8 @@ from types import ModuleType
 from typing import Any
 
 _torch_api = """
-    __config__ __future__ accelerator backends compat compiler cpu functional hub futures jit overrides profiler
-    return_types settings signal testing torch_version types version
+    __config__ __future__ accelerator backends compat compiler cpu functional hub futures jit library ops overrides
+    profiler return_types settings signal testing torch_version types version
 """.split()
 MODULES = (
     """
@@ -103,7 +103,9 @@ NAMES = {
     "UntypedStorage": "storage",
     "AcceleratorError": "engine.base.errors",
     "OutOfMemoryError": "engine.base.errors",
+    "Event": "cuda",
     "Stream": "cuda",
+    **dict.fromkeys("sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum".split(), "private_values"),
     "from_file": "files",
     "pca_lowrank": "lowrank",
     "svd_lowrank": "lowrank",
@@ -124,7 +126,9 @@ def __getattr__(name: str) -> Any:
         found = getattr(importlib.import_module(f"vistorch.{NAMES[name]}"), name)
     elif name.startswith("__"):  # asked for by copy, inspect and such: no reason to load the table
         raise _no_attribute(name)
-    elif name.startswith(("_foreach_", "_check", "_assert", "_shape_as")):
+    elif name.startswith(
+        ("_foreach_", "_check", "_assert", "_shape_as", "_softmax_back", "_log_softmax_back")
+    ):
         found = importlib.import_module("vistorch.private_values").NAMES.get(name)
         if found is None:
             raise _no_attribute(name)

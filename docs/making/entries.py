@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .docstrings import escape, markdown, signature
+from .formulas import gradient
 
 ROOT = Path(__file__).resolve().parents[2]
 # Methods that every module or class has, and whose meaning is the class's own text.
@@ -34,7 +35,9 @@ def entry(name: str, thing: Any, depth: int = 2, called: bool = True, target: st
     if name.startswith("Tensor."):
         name, kind = f"vistorch.{name}", "method" if called else "property"
     calls = [signature(thing, name) if called else name]
-    return "\n\n".join([head, described(kind, calls, thing), markdown(inspect.getdoc(thing) or "")])
+    formulas = "" if inspect.isclass(thing) or not called else gradient(name, thing)
+    parts = [head, described(kind, calls, thing), markdown(inspect.getdoc(thing) or ""), formulas]
+    return "\n\n".join(part for part in parts if part)
 
 
 def class_entry(name: str, thing: Any, public: frozenset[type], depth: int = 2, target: str = "") -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from . import sections
 from .docstrings import escape, markdown, signature
 from .entries import class_entry, described, entry
+from .formulas import gradient
 
 
 def pages() -> dict[str, str]:
@@ -108,7 +109,8 @@ def _with_inplace(found: list[tuple[str, Any]]) -> list[str]:
         names = [name for name, _ in those]
         head = "\n".join([*(f"(vistorch.{name})=" for name in names), f"## {escape(', '.join(names))}"])
         calls = [f"vistorch.{name}{how}" for name in names]
-        entries.append("\n\n".join([head, described("function", calls, those[0][1]), markdown(doc)]))
+        parts = [head, described("function", calls, those[0][1]), markdown(doc), gradient(*those[0])]
+        entries.append("\n\n".join(part for part in parts if part))
     return entries
 
 

@@ -56,6 +56,7 @@ const state = (over: Partial<State> = {}): State => ({
   more: "All-reduce: 1 bucket.",
   rows: [row(0), row(1, { finding: "last in 8 of 8 steps", warn: true })],
   parting: null,
+  bar: null,
   ...over,
 });
 const shown = (over: Partial<State> = {}): HTMLElement => open(widget, "ranks", state(over)).el;
@@ -140,9 +141,20 @@ describe("an axis", () => {
       "≠ a03b",
       "0.5000",
     ]);
+    expect([...el.querySelectorAll("table")].map((one) => one.querySelectorAll("th").length)).toEqual([5, 3]);
     expect(el.querySelector(".vt-rk-hit")?.textContent).toBe("14    g += 1");
     expect(el.querySelector(".vt-rk-cure code")?.textContent).toBe("torch.manual_seed(0)");
     expect(el.textContent).toContain("<i>a note</i>");
     expect(el.querySelector(".vt-rk-losses")).toBeNull();
+  });
+
+  it("offers to pause, step and stop all ranks while they run", () => {
+    const bar = { on: true, paused: false, say: "", rate: 0.1 };
+    const going = open(widget, "ranks", state({ state: "Running", bar }));
+    const of = (word: string): HTMLButtonElement => going.el.querySelector(`.vt-rk-bar0 [data-do=${word}]`)!;
+    expect(of("pause").textContent).toBe("Pause");
+    expect(of("step").disabled).toBe(true);
+    expect(going.el.querySelector<HTMLInputElement>(".vt-rk-bar0 input")!.value).toBe("0.1");
+    expect(shown().querySelector<HTMLElement>(".vt-rk-bar0")!.hidden).toBe(true);
   });
 });

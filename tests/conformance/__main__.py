@@ -5,15 +5,43 @@
 
 import argparse
 import collections
+import datetime
 import multiprocessing
 import re
 import sys
 import time
 import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
 
 from tests.conformance.columns import COLUMNS, SAMPLES, check
 from tests.conformance.database import entries
 from tests.conformance.opinion import DIFFERS
+
+PAGE = """# Held against PyTorch's own operator database
+
+PyTorch tests its operators by a database of samples. Its {entries} public entries are run on both libraries, with at
+most {samples} samples of an entry in a type, by `python -m tests.conformance --page docs/conformance.md`, which writes
+this page.
+
+{table}
+
+An entry counts as right in a column when all its samples are. *Found*: the name is there. *Forward*: values, types and
+shapes, in double precision. *Gradients*, *second order*: of weighted results, real and complex. *Errors*: the
+exception's type and sentence. *Strides*: the order in memory. *Other dtypes*: forward in every other type. A result is
+right if it is PyTorch's, or PyTorch's in double precision, rounded; of equal elements any may be chosen. *Documented*
+entries differ on purpose, by [a sentence with a proof](differences.md).
+
+What is not right:
+
+| entry | column | what is given |
+| :-- | :-- | :-- |
+{wrong}
+
+Of {date}, with PyTorch {torch} and numpy {numpy}.
+"""
 
 
 def one(work: tuple[str, str, int]) -> tuple[str, str, int, list[str]]:
@@ -41,6 +69,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of one entry in one type")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--lines", type=int, default=3, help="of each entry that failed")
+    parser.add_argument("--page", type=Path, help="write the table and what is missing to this page")
     options = parser.parse_args(words)
     begun = time.perf_counter()
     names = [n for n in entries() if not options.op or n in options.op or n.split(":")[0] in options.op]
@@ -55,6 +84,8 @@ def main(words: list[str] | None = None) -> int:
         found = [one(item) for item in work]
     found.sort(key=lambda row: (COLUMNS.index(row[1]), row[0]))
     report(found, columns, options.lines)
+    if options.page:
+        options.page.write_text(page(found, columns, options.samples))
     print(f"{len(names)} entries, {sum(r[2] for r in found):,} calls, {time.perf_counter() - begun:.0f} s")
     return int(any(wrong for *_, wrong in found))
 
@@ -71,16 +102,41 @@ def report(found: list, columns: list[str], lines: int) -> None:
                 kinds.update({kind(message) for message in wrong})
         for what, count in kinds.most_common(15):
             print(f"  {column} class: {count:4} {what}")
-    print(
-        "| column | entries | right | documented | % | calls | wrong |\n| :-- | --: | --: | --: | --: | --: | --: |"
-    )
+    print(table(found, columns))
+
+
+def table(found: list, columns: list[str]) -> str:
+    """The table of columns."""
+    lines = [
+        "| column | entries | right | documented | % | calls | wrong |",
+        "| :-- | --: | --: | --: | --: | --: | --: |",
+    ]
     for column in columns:
         asked = [row for row in found if row[1] == column and row[2]]
         right = sum(not row[3] for row in asked)
         calls, wrong = sum(row[2] for row in asked), sum(len(row[3]) for row in asked)
         known = sum(bool(row[3]) and (column, row[0]) in DIFFERS for row in asked)
         share = 100 * (right + known) / max(len(asked), 1)
-        print(f"| {column} | {len(asked)} | {right} | {known} | {share:.1f} | {calls:,} | {wrong:,} |")
+        lines.append(f"| {column} | {len(asked)} | {right} | {known} | {share:.1f} | {calls:,} | {wrong:,} |")
+    return "\n".join(lines)
+
+
+def page(found: list, columns: list[str], samples: int) -> str:
+    """The page of the documentation: the table, and the entries that are not right."""
+    wrong = [
+        f"| {name} | {column} | {text[0].rsplit('): ', 1)[-1][:110].replace('|', ' ')} |"
+        for name, column, _, text in found
+        if text and (column, name) not in DIFFERS
+    ]
+    return PAGE.format(
+        table=table(found, columns),
+        wrong="\n".join(wrong),
+        samples=samples,
+        date=datetime.date.today().isoformat(),
+        torch=torch.__version__.split("+")[0],
+        numpy=np.__version__,
+        entries=len({name for name, *_ in found}),
+    )
 
 
 if __name__ == "__main__":

@@ -20,7 +20,16 @@ from tests.conformance import opinion
 from tests.conformance.carried import CannotCarry, Carrier, NotFound
 from tests.ops.library import INSIDES, dtype_name, flat, numpy_of, renamed
 
-COLUMNS = ("found", "forward", "gradients", "second order", "errors", "strides", "other dtypes")
+COLUMNS = (
+    "found",
+    "forward",
+    "gradients",
+    "second order",
+    "forward mode",
+    "errors",
+    "strides",
+    "other dtypes",
+)
 PREFERRED = ("float64", "complex128", "int64", "bool", "float32", "bfloat16")
 TOLERANCE = {
     "float64": (1e-7, 1e-8),
@@ -318,6 +327,54 @@ def second_order(entry: Entry) -> Iterator[str]:
     return gradients(entry, 2)
 
 
+def forward_mode(entry: Entry) -> Iterator[str]:
+    """Derivatives in a direction, of all inputs at once."""
+    if not (entry.info.supports_autograd and entry.info.supports_forward_ad):
+        return
+    for dtype in (torch.float64, torch.complex128):
+        if dtype not in entry.info.supported_backward_dtypes("cpu"):
+            continue
+        for sample in entry.samples(dtype, grad=True):
+            carrier = Carrier()
+            given = sample.input, sample.args, sample.kwargs
+            mine = carrier.value(given)
+            theirs = [x for x, _ in carrier.leaves]
+            if not theirs:
+                continue
+            step = sample.output_process_fn_grad
+            right, failed = attempt(lambda: along(torch, entry.call(None, sample), step, given, theirs))  # noqa: B023
+            if failed is not None:
+                continue
+            leaves = [x for _, x in carrier.leaves]
+            ours, after = entry.call(carrier, sample), carrier.function(step)
+            left, broke = attempt(lambda: along(L, ours, after, mine, leaves))  # noqa: B023
+            wrong = said(broke) if broke is not None else unlike(left, right)
+            yield f"{sample_text(sample)}: {wrong}" if wrong else ""
+
+
+def along(lib: Any, call: Callable[..., Any], step: Callable[..., Any], given: tuple, leaves: list) -> tuple:
+    """The derivatives of the results in one random direction of all leaves."""
+
+    def function(*inputs: Any) -> tuple:
+        instead = {id(leaf): one for leaf, one in zip(leaves, inputs, strict=True)}
+        out = flat(step(call(*swapped(given, instead))))
+        return tuple(
+            t for t in out if isinstance(t, lib.Tensor) and (t.is_floating_point() or t.is_complex())
+        )
+
+    directions = tuple(weight(lib, leaf, 31 + i) for i, leaf in enumerate(leaves))
+    return tuple(t.detach() for t in lib.func.jvp(function, tuple(leaves), directions)[1])
+
+
+def swapped(tree: Any, instead: dict) -> Any:
+    """A tree of arguments with other tensors in some places."""
+    if type(tree) in (tuple, list):
+        return type(tree)(swapped(part, instead) for part in tree)
+    if type(tree) is dict:
+        return {key: swapped(part, instead) for key, part in tree.items()}
+    return instead.get(id(tree), tree)
+
+
 def errors(entry: Entry) -> Iterator[str]:
     """Bad calls: the exception's type, and its sentence or what the database asks of it."""
     if entry.info.error_inputs_func is None:
@@ -367,6 +424,7 @@ CHECKS: dict[str, Callable[[Entry], Iterator[str]]] = {
     "forward": forward,
     "gradients": gradients,
     "second order": second_order,
+    "forward mode": forward_mode,
     "errors": errors,
     "strides": strides,
     "other dtypes": other_dtypes,

@@ -105,8 +105,10 @@ def test_what_is_no_device(bad):
 
 
 def test_devices_we_do_not_have():
-    with pytest.raises(NotImplementedError, match="vistorch has cpu and cuda devices; device type 'meta'"):
-        place_of("meta")
+    with pytest.raises(
+        NotImplementedError, match="vistorch has cpu, cuda and meta devices; device type 'xpu'"
+    ):
+        place_of("xpu")
     with pytest.raises(RuntimeError, match=r"Expected one of cpu, cuda, .* at start of device string: gpu"):
         place_of("gpu")
 

@@ -1,6 +1,7 @@
 """Checks of what docs/differences.md says of tensors, the graph and random numbers."""
 
 import gc
+import io
 import threading
 import warnings
 
@@ -481,6 +482,25 @@ def hooks():
             outputs[1].sum().backward()
             seen.append(got)
         assert seen == [[], [None]]
+
+
+@claims("Meta tensors are computed on zeros, for which the system gives memory when they are written.")
+def meta_memory():
+    many = [
+        vistorch.empty(2**30, dtype=vistorch.int8, device="meta") for _ in range(64)
+    ]  # more than there is
+    assert sum(t.numel() for t in many) == 2**36
+
+
+@claims("A shape that depends on values, as in `nonzero`, is that of zeros, and a file of them is refused.")
+def meta_values():
+    found = vistorch.ones(3, device="meta").nonzero()
+    assert found.shape == (0, 1) and found.is_meta
+    assert message(lambda L: L.ones(3, device="meta").nonzero(), torch).startswith("NotImplementedError")
+    assert message(lambda L: L.save(L.ones(3, device="meta"), io.BytesIO()), vistorch).startswith(
+        "NotImplemented"
+    )
+    torch.save(torch.ones(3, device="meta"), io.BytesIO())
 
 
 @claims("Anomaly mode belongs to a thread.")

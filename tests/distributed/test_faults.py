@@ -231,3 +231,31 @@ sys.stdout.write(f"rank {{rank}} attempt {{os.environ['TORCHELASTIC_RESTART_COUN
     assert "all ranks start again (1 restart(s) left)" in done.stderr
     for rank in range(2):
         assert f"rank {rank} attempt 1 ends at 4" in done.stdout
+
+
+def test_a_killed_rank_goes_on_from_the_last_checkpoint(tmp_path):
+    text = f"""
+import torch
+path = r"{tmp_path / "net.pt"}"
+net, begin = torch.nn.Linear(2, 1), 0
+torch.nn.init.zeros_(net.weight)
+if os.path.exists(path):
+    kept = torch.load(path)
+    net.load_state_dict(kept["net"])
+    begin = kept["step"] + 1
+again = os.environ["TORCHELASTIC_RESTART_COUNT"] != "0"
+for step in range(begin, 4):
+    with torch.no_grad():
+        net.weight += 1
+    if rank == 0:
+        torch.save({{"net": net.state_dict(), "step": step}}, path)
+    dist.barrier()
+    if rank == 1 and step == 1 and not again:
+        os.kill(os.getpid(), 9)
+    dist.barrier()
+if rank == 0:
+    print("begun at", begin, "ended with", net.weight.tolist())
+"""
+    done = launch("--max-restarts", "1", program(tmp_path, text))
+    assert done.returncode == 0, done.stderr
+    assert "begun at 2 ended with [[4.0, 4.0]]" in done.stdout

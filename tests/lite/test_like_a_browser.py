@@ -153,3 +153,45 @@ def test_replicas_run_one_after_the_other_where_there_are_no_threads(monkeypatch
     x = vistorch.ones(1, 2)
     found = parallel_apply(layers, [(x,), (x,)], devices=["cpu", "cpu"])
     assert [one.item() for one in found] == [layer(x).item() for layer in layers]
+
+
+def test_archives_are_unpacked_where_python_lacks_lzma():
+    program = (
+        "import sys; sys.modules['lzma'] = sys.modules['_lzma'] = None\n"
+        "from vistorch.vision.datasets import unpacking\n"
+        "print(sorted(unpacking.SINGLES))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "['.bz2', '.gz']\n", done.stderr
+
+
+def test_a_run_without_widgets_says_so_in_one_line(monkeypatch, capsys):
+    from vistorch.widgets.watch import command
+
+    monkeypatch.setitem(sys.modules, "vistorch.widgets.watch.live", None)
+    shown = command.Panel(type("Run", (), {"asked_live": True})())
+    assert shown.view is None
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("There is no live panel here: ") and "%vt doctor" in line
+
+
+def test_clicks_wait_in_a_browser_and_a_kernel_without_a_session_is_one(monkeypatch):
+    from vistorch.widgets._frame import pump
+
+    class Kernel:
+        """That of JupyterLite: no session, no loop."""
+
+    monkeypatch.setattr(browser, "HERE", True)
+    monkeypatch.setitem(
+        sys.modules,
+        "IPython",
+        type("IPython", (), {"get_ipython": lambda: type("Shell", (), {"kernel": Kernel()})()}),
+    )
+    assert (
+        pump.why_not()
+        == "Clicks wait for the end of the cell: Python in a browser takes one message at a time."
+    )
+    monkeypatch.setattr(pump, "_next", 0.0)
+    assert pump.pump() == 0

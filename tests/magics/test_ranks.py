@@ -460,3 +460,40 @@ def test_comparing_ranks_says_what_to_type(sentence, type_in):
     assert sentence("%%vt compare\n1") == "on a cell, compare takes --ranks: type `%%vt compare --ranks`"
     assert sentence("%vt compare --ranks").startswith("--ranks is for a cell: type `%%vt compare --ranks`")
     assert sentence("%vt compare") == "`%vt compare` needs two recordings: type `%vt compare before after`"
+
+
+def test_controls_reach_all_ranks_while_a_cell_runs(two):
+    two(TRAIN)
+    from vistorch.debug.ranks import RanksRun
+    from vistorch.debug.ranks.controls import Controls
+    from vistorch.widgets._frame.shell import shell_of_user
+    from vistorch.widgets.ranks.run import run_on_ranks
+
+    run = RanksRun(2, "main")
+    controls = run.controls = Controls(2, RANKS.pool.control)
+    seen, wanted = [], iter(["pause", "step", "rate", "resume", "stop"])
+
+    def message(what, rank, said):
+        if what == "seen":
+            run.take(rank, said)
+        elif what == "ended":
+            controls.ended(rank)
+
+    def wait():
+        if not run.done or controls.asked is not None or controls.over:
+            return
+        record = run.record()
+        seen.append((record.state, run.done, controls.rate))
+        if (word := next(wanted, None)) is not None:
+            controls.command(word, 0.5)
+
+    outcomes = run_on_ranks(
+        "main(100_000)\n", shell_of_user(), "%%vt watch", watch={"on": True}, on_message=message, on_wait=wait
+    )
+    run.end(outcomes)
+    assert all(one.ok for one in outcomes.values())
+    assert run.record().state == "Stopped" and run.done == controls.step + 1
+    (_, _, _), (paused, at, _), (again, more, _), (still, same, rate) = seen[:4]
+    assert (paused, again, still) == ("Paused",) * 3
+    assert more == at + 1 == same and rate == 0.5
+    assert run.beats[0]["rate"] == 0.5

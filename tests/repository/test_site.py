@@ -116,6 +116,27 @@ def test_methods_and_functions_of_a_tensor(pages):
     assert vistorch.Tensor.backward.__doc__.splitlines()[0].rstrip(".") in text.replace("\\", "")
 
 
+def test_functions_show_the_formulas_of_their_ops(pages):
+    text = pages["reference/pointwise"]
+    assert (
+        "- `input`: $\\bar x = \\bar y \\cos x$" in text.partition("(vistorch.sin)=")[2].partition("\n(")[0]
+    )
+    assert "**Gradient**" in pages["reference/linalg"] and "**Gradient**" in pages["reference/nn-functional"]
+    assert (
+        "**Gradient**"
+        not in pages["reference/reductions"].partition("(vistorch.argsort)=")[2].partition("\n(")[0]
+    )
+    assert sum(text.count("**Gradient**") for text in pages.values()) > 250
+
+
+def test_every_formula_can_be_set(pages):
+    tex2mathml = pytest.importorskip("docutils.utils.math.latex2mathml").tex2mathml  # raises where it cannot
+    rows = {row for text in pages.values() for row in re.findall(r"^- `\w+`: \$(.*)\$$", text, re.M)}
+    assert len(rows) > 150
+    for formula in rows:
+        assert tex2mathml(formula)
+
+
 def test_the_page_of_commands_has_every_command_and_what_it_shows(tmp_path):
     text = commands.page(tmp_path)
     for name, command in vt.COMMANDS.items():

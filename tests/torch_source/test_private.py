@@ -264,3 +264,12 @@ def test_a_loader_that_streams_is_not_asked_for_its_length():
 
     loader = torch.utils.data.DataLoader(Stream(), batch_size=2)
     assert Iteration(loader, iter(loader)).length is None
+
+
+def test_where_clipping_and_initialisation_stand():
+    for place in private.places_of_clipping():
+        assert callable(place.clip_grad_norm_) and callable(place.clip_grad_value_)
+    assert private.is_of_init(torch.nn.init.xavier_uniform_) and not private.is_of_init(torch.relu)
+    x = torch.ones(2)
+    x.add_(1)
+    assert private.version_of(x) == 1

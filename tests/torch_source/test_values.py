@@ -42,6 +42,49 @@ def test_every_dtype_has_its_values(name):
     assert item.dtype == name and item.shape == (2, 3)
 
 
+def of_dtype(dtype):
+    """A tensor of any dtype: with values where something can be converted to it, else with some bits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return torch.tensor([[1.0, 0.0, 2.0], [4.0, 0.5, 1.0]]).to(dtype)
+        except (RuntimeError, TypeError, NotImplementedError):
+            return torch.empty(2, 4, dtype=dtype)
+
+
+ALL = sorted({value for value in vars(torch).values() if isinstance(value, torch.dtype)}, key=str)
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+def test_every_dtype_there_is_has_a_picture_or_a_sentence(dtype):
+    t = of_dtype(dtype)
+    name = values.name_of(dtype)
+    try:
+        item = shown(t)
+    except vt.Refusal as refused:
+        assert t.is_quantized, "only what has no quantizer has no values"
+        assert "\n" not in str(refused) and name in str(refused)
+    else:
+        assert item.dtype == name
+    row = vt.vars(namespace={"t": t, "other": torch.ones(2)}).record.rows
+    assert {one.name for one in row} == {"t", "other"} and next(r for r in row if r.name == "t").dtype == name
+
+
+def test_the_bits_of_a_type_that_nothing_is_computed_in_are_shown():
+    t = torch.tensor([[1, 2], [3, 200]], dtype=torch.uint8).view(torch.bits8)
+    assert values.host(t).tolist() == [[1, 2], [3, 200]] and "shown as its bytes" in shown(t).notes
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of MaskedTensors")
+def test_a_subclass_that_gives_no_values_is_answered_in_a_sentence():
+    t = torch.masked.masked_tensor(torch.ones(2, 3), torch.eye(3)[:2] > 0)
+    with pytest.raises(vt.Refusal, match="of class MaskedTensor cannot be read"):
+        vt.show(t)
+    row = vt.vars(namespace={"t": t}).record.rows[0]
+    assert row.thumb is None and "MaskedTensor" in row.says
+
+
 LAYOUTS = {
     "transposed": lambda x: x.t(),
     "a step of two": lambda x: x[:, ::2],
@@ -57,6 +100,18 @@ LAYOUTS = {
     "csr": lambda x: x.to_sparse_csr(),
     "csc": lambda x: x.to_sparse_csc(),
     "bsr": lambda x: x.to_sparse_bsr((1, 2)),
+    "bsc": lambda x: x.to_sparse_bsc((3, 2)),
+    "coo of rows": lambda x: x.to_sparse(1),
+    "coo, twice the same": lambda x: torch.sparse_coo_tensor([[0, 0], [1, 1]], [1.0, 2.0], (3, 4)),
+    "coo of complex numbers, conjugated": lambda x: (x * 1j).to_sparse().conj(),
+    "coo of half precision": lambda x: x.half().to_sparse(),
+    "coo that requires grad": lambda x: x.to_sparse().requires_grad_(),
+    "several csr": lambda x: torch.stack([x, x]).to_sparse_csr(),
+    "conjugated and transposed": lambda x: torch.complex(x, x + 1).mH,
+    "mkldnn, bfloat16": lambda x: x.to_mkldnn(torch.bfloat16).to_dense(torch.float32),
+    "quantized by channel": lambda x: torch.quantize_per_channel(
+        x, torch.ones(3), torch.zeros(3), 0, torch.quint8
+    ),
     "mkldnn": lambda x: x.to_mkldnn(),
     "quantized": lambda x: torch.quantize_per_tensor(x, 0.5, 0, torch.qint8),
     "inference": lambda x: _inferred(x),
@@ -92,6 +147,58 @@ def test_every_layout_has_its_values(name):
     assert item.shape == tuple(t.shape)
     assert version is None or t._version == version
     assert t.is_leaf == LAYOUTS[name](x).is_leaf
+
+
+class Far(torch.Tensor):
+    """Stands in for a tensor on a CUDA device, and counts what comes over."""
+
+    crossed: list = []  # noqa: RUF012
+
+    @staticmethod
+    def __new__(cls, near, requires_grad=False):
+        return torch.Tensor._make_wrapper_subclass(
+            cls,
+            near.shape,
+            strides=near.stride(),
+            dtype=near.dtype,
+            device="cuda:0",
+            requires_grad=requires_grad,
+        )
+
+    def __init__(self, near, requires_grad=False):
+        self.near = near
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        ins = [one.near if isinstance(one, Far) else one for one in args]
+        name = func._schema.name.partition("::")[2]
+        if name == "_local_scalar_dense" or (name == "_to_copy" and str(kwargs.get("device")) == "cpu"):
+            cls.crossed.append(ins[0].numel())
+            return func(*ins, **kwargs)
+        out = func(*ins, **{key: value for key, value in kwargs.items() if key != "device"})
+        return Far(out) if isinstance(out, torch.Tensor) else out
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float8_e5m2", "complex64", "bool", "int64"])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_tensor_on_a_device_comes_over_once_and_no_more_of_it_than_is_shown(dtype, requires_grad):
+    near = torch.randn(6, 8).to(getattr(torch, dtype))
+    if requires_grad and not (near.is_floating_point() or near.is_complex()):
+        pytest.skip("only these have gradients")
+    part = near[1:4]
+    far = Far(part, requires_grad)
+    Far.crossed.clear()
+    made = values.array(far, True)
+    assert Far.crossed == [part.numel()]
+    assert np.array_equal(np.asarray(made.data, np.complex128), np.asarray(values.host(part), np.complex128))
+    want = repr(part.clone().requires_grad_(requires_grad))
+    assert made.text.replace(", device='cuda:0'", "").split() == want.split() and made.device == "cuda:0"
+    Far.crossed.clear()
+    assert shown(far).device == "cuda:0" and Far.crossed == [part.numel()]
+    Far.crossed.clear()
+    values.host(far)
+    assert Far.crossed == [part.numel()]
 
 
 def test_what_a_layout_is_stands_in_the_notes():

@@ -331,9 +331,12 @@ def _pictured(row: Row, value: Any, until: float) -> Row:
     if row.kind != "module":
         if is_torch(value) and row.says:  # it has no values
             return row
-        if row.shape == ():
-            return replace(row, number=_number(_raw(value)))
-        return replace(row, thumb=thumbnail(_raw(value), left))
+        try:
+            if row.shape == ():
+                return replace(row, number=_number(_raw(value)))
+            return replace(row, thumb=thumbnail(_raw(value), left))
+        except Unsupported as why:  # a subclass that gives none
+            return replace(row, says=row.says or str(why))
     largest = max(value.named_parameters(), key=lambda pair: _count(pair[1]), default=None)
     if largest is None:
         return row

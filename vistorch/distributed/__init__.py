@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
+from importlib import import_module
+from typing import Any
 
 from ..ranks.backends import (
     Backend,
@@ -41,8 +43,24 @@ from ..ranks.collectives import (
     reduce_scatter_tensor,
     scatter,
 )
+from ..ranks.cpp_options import (
+    AllreduceCoalescedOptions,
+    AllreduceOptions,
+    AllToAllOptions,
+    BackendConfig,
+    BarrierOptions,
+    BroadcastOptions,
+    GatherOptions,
+    Logger,
+    ProcessGroupGloo,
+    ReduceOptions,
+    Reducer,
+    ReduceScatterOptions,
+    ScatterOptions,
+)
 from ..ranks.errors import DistBackendError, DistError, DistNetworkError, DistStoreError, QueueEmptyError
 from ..ranks.file_store import FileStore
+from ..ranks.grad_bucket import GradBucket
 from ..ranks.group import (
     GroupMember,
     ProcessGroup,
@@ -69,6 +87,7 @@ from ..ranks.point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv,
 from ..ranks.reduce_op import ReduceOp
 from ..ranks.rendezvous import DEFAULT_TIMEOUT as default_pg_timeout
 from ..ranks.rendezvous import register_rendezvous_handler, rendezvous
+from ..ranks.splits import get_backend_config, record_comm, shrink_group, split_group
 from ..ranks.store import HashStore, PrefixStore, Store
 from ..ranks.subgroups import new_subgroups, new_subgroups_by_enumeration
 from ..ranks.tcp_store import TCPStore
@@ -77,6 +96,14 @@ from .device_mesh import DeviceMesh, init_device_mesh
 from .levels import DebugLevel, get_debug_level, set_debug_level, set_debug_level_from_env
 
 reduce_op = ReduceOp
+_MODULES = ("algorithms", "constants", "distributed_c10d", "nn", "optim", "pipelining", "tensor")
+
+
+def __getattr__(name: str) -> Any:
+    """A module below, which PyTorch imports along."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_torchelastic_launched() -> bool:

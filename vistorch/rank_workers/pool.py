@@ -187,7 +187,7 @@ class Pool:
             ranks: which; all if None.
             settings: how: "number" of the cell, "watch".
             on_message: called with what ranks print, display and record.
-            on_wait: called while nothing comes.
+            on_wait: called after each message, and about twenty times a second while nothing comes.
 
         Returns:
             How it ended, by rank. A KeyboardInterrupt of this process interrupts the ranks, and is raised afterwards.
@@ -256,8 +256,8 @@ class Pool:
                         self._kill(rank)
                     asked = now
                 what, rank, message = self._next(now + _LOOK)
+                on_wait()
                 if what == "late":
-                    on_wait()
                     continue
                 if what == "gone":
                     outcomes[rank] = self._gone(rank)
@@ -307,6 +307,16 @@ class Pool:
             elif what == "gone":
                 waiting.discard(rank)
                 outcomes[rank] = self._gone(rank)
+
+    def control(self, request: dict[str, Any]) -> None:
+        """Give all ranks a request for the cell that runs.
+
+        Args:
+            request: what their `Gate` takes.
+        """
+        for one in self.ranks:
+            with contextlib.suppress(OSError):
+                frames.send(one.connection, "control", json.dumps(request))
 
     def values(self, rank: int, sums: Sequence[str]) -> dict[str, Any]:
         """The arrays behind checksums that a compared cell has left on a rank; empty where they are not there.

@@ -168,6 +168,7 @@ class Worker:
         self.asked: queue.SimpleQueue = queue.SimpleQueue()
         self.running = False
         self.shell: Any = None
+        self.gate: Any = None  # where a watched cell can be held
         self.trail: Any = None  # what the newest cell left to be compared
 
     def serve(self) -> None:
@@ -197,7 +198,13 @@ class Worker:
     def _listen(self) -> None:
         try:
             while True:
-                self.asked.put(frames.receive(self.connection))
+                what, *fields = frames.receive(self.connection)
+                if what == b"control":  # for the cell that runs, not for after it
+                    gate = self.gate
+                    if gate is not None:
+                        gate.ask(json.loads(fields[0]))
+                else:
+                    self.asked.put([what, *fields])
         except (OSError, DistNetworkError, MemoryError):
             # the notebook is gone: this process may be in the midst of a cell, and of an operation of MPI
             os.killpg(0, signal.SIGKILL) if os.getpgrp() == os.getpid() else os._exit(1)
@@ -218,6 +225,7 @@ class Worker:
             watching: Any = _collector(self.send) if asked.get("watch") else contextlib.nullcontext()
             if asked.get("compare"):
                 watching = self.trail = _trail()
+            self.gate = getattr(watching, "gate", None)
             with watching:
                 result = shell.run_cell(cell.decode(), store_history=False)
             error = result.error_before_exec or result.error_in_exec
@@ -229,7 +237,9 @@ class Worker:
                 type(failure), failure, failure.__traceback__
             )
         finally:
-            self.running = False
+            self.running, self.gate = False, None
+        if type(error).__name__ == "StopRanks":  # asked for by a person: what the cell has bound is kept
+            error = None
         _flush()
         if self.trail is not None:
             self.send("trail", trail=self.trail.wire())

@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.base.warn_once import user_level
 from ..engine.core.tensor import Tensor
 from .buffers import Buffer, spread, stacked
-from .errors import DistBackendError
+from .errors import DistArgumentError, DistBackendError
 from .group import ProcessGroup, chosen, default, get_group_rank, outside
 from .reduce_op import ReduceOp, check
 from .work import Work, wait
@@ -79,13 +79,13 @@ def root_of(group: ProcessGroup, rank: int | None, group_rank: int | None) -> in
         if rank is not None:
             raise ValueError("Can't specify both group_rank and global_rank")
         if not 0 <= group_rank < group.size():
-            raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+            raise DistArgumentError(f"Group rank {group_rank} is not part of group {group}")
         return group_rank
     if rank is None:
         raise ValueError("Must specify global_rank or group_rank")
     found = get_group_rank(group, rank)
     if not 0 <= found < group.size():
-        raise ValueError(f"Global rank {rank} is not part of group {group}")
+        raise DistArgumentError(f"Global rank {rank} is not part of group {group}")
     return found
 
 
@@ -280,11 +280,11 @@ def reduce_scatter(
         return None
     group = chosen(group)
     if len(inputs) != group.size():
-        raise ValueError(
+        raise DistArgumentError(
             f"reduce_scatter takes a tensor for each of the {group.size()} ranks, but got {len(inputs)}"
         )
     if tuple(inputs[group.rank()].shape) != tuple(output.shape):
-        raise ValueError(
+        raise DistArgumentError(
             f"reduce_scatter: the output has the shape {list(output.shape)}, this rank's part of the input "
             f"{list(inputs[group.rank()].shape)}"
         )
@@ -345,7 +345,7 @@ def reduce_scatter_tensor(
         return None
     group = chosen(group)
     if input.numel() != output.numel() * group.size():
-        raise ValueError("input tensor must be the same size as output size times world size")
+        raise DistArgumentError("input tensor must be the same size as output size times world size")
     return _reduce_scatter("reduce_scatter_tensor", output, [input], op, group, async_op)
 
 
@@ -419,12 +419,12 @@ def all_gather(
         return None
     group = chosen(group)
     if len(outputs) != group.size():
-        raise ValueError(
+        raise DistArgumentError(
             "ProcessGroupMPI::allgather: invalid output tensor list: number of output tensors should equal to the "
             f"world size ({group.size()}), but it is {len(outputs)}"
         )
     if outputs[group.rank()].numel() != tensor.numel():
-        raise ValueError(
+        raise DistArgumentError(
             f"all_gather: this rank's tensor has the shape {list(tensor.shape)}, and its place in tensor_list "
             f"{list(outputs[group.rank()].shape)}"
         )
@@ -527,9 +527,9 @@ def all_gather_into_tensor(
         return None
     group = chosen(group)
     if output.dtype != input.dtype:
-        raise ValueError("output tensor must have the same type as input tensor")
+        raise DistArgumentError("output tensor must have the same type as input tensor")
     if output.numel() != input.numel() * group.size():
-        raise ValueError("output tensor size must be equal to world_size times input tensor size")
+        raise DistArgumentError("output tensor size must be equal to world_size times input tensor size")
 
     def begin(transport: Any) -> tuple:
         if _on_device(transport):
@@ -603,12 +603,12 @@ def _check_list(
     if not tensors:
         raise ValueError(f"Argument ``{name}`` must be specified on {which} rank.")
     if len(tensors) != group.size():
-        raise ValueError(
+        raise DistArgumentError(
             f"``{name}`` has {len(tensors)} tensors, but the group has {group.size()} ranks: it takes one for each."
         )
     for rank, one in enumerate(tensors):
         if one.numel() != tensor.numel():
-            raise ValueError(
+            raise DistArgumentError(
                 f"``{name}``: the tensor for rank {rank} has the shape {list(one.shape)}, but ``tensor`` "
                 f"{list(tensor.shape)}"
             )
@@ -693,7 +693,7 @@ def all_to_all(
     group = chosen(group)
     for name, given in (("output_tensor_list", outputs), ("input_tensor_list", inputs)):
         if len(given) != group.size():
-            raise ValueError(
+            raise DistArgumentError(
                 f"all_to_all takes a tensor for each of the {group.size()} ranks, but ``{name}`` has {len(given)}"
             )
     return _all_to_all("all_to_all", outputs, inputs, [], [], group, async_op)
@@ -769,6 +769,11 @@ def all_to_all_single(
         elif sum(sizes) != rows:
             raise RuntimeError("Split sizes doesn't match total dim 0 size")
         counts.append([int(size) * each for size in sizes])
+    if group.size() == 1 and counts[0] != counts[1]:
+        raise DistArgumentError(
+            f"all_to_all_single: ``input`` has the shape {list(input.shape)}, and ``output``, to which all of it goes, "
+            f"{list(output.shape)}"
+        )
     return _all_to_all("all_to_all_single", [output], [input], counts[0], counts[1], group, async_op)
 
 

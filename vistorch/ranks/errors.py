@@ -26,6 +26,22 @@ class DistBackendError(DistError):
     """
 
 
+class DistArgumentError(DistError, ValueError):
+    """An argument does not fit the group: PyTorch raises a ValueError or, from C++, a RuntimeError; this is both.
+
+    Example:
+        >>> import vistorch
+        >>> from vistorch import distributed as dist
+        >>> dist.init_process_group("mpi", rank=0, world_size=1, store=dist.HashStore())
+        >>> try:
+        ...     dist.gather(vistorch.ones(2), [vistorch.ones(3)])
+        ... except RuntimeError as error:
+        ...     print(error)
+        ``gather_list``: the tensor for rank 0 has the shape [3], but ``tensor`` [2]
+        >>> dist.destroy_process_group()
+    """
+
+
 class DistNetworkError(DistError):
     """A connection could not be made, or was lost.
 

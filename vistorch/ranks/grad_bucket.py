@@ -23,7 +23,7 @@ class GradBucket:
         >>> def hook(state, bucket):
         ...     print(bucket.index(), bucket.is_last(), bucket.buffer().shape, len(bucket.gradients()))
         ...     bucket.set_buffer(bucket.buffer() * 1)
-        ...     assert len(bucket.parameters()) == 2
+        ...     assert len(bucket.parameters()) == 2 and bucket.part(0).shape == bucket.parameters()[0].shape
         ...     return dist.all_reduce(bucket.buffer(), async_op=True).get_future().then(lambda f: f.value()[0])
         >>> net.register_comm_hook(None, hook)
         >>> net(vistorch.ones(1, 2)).sum().backward()

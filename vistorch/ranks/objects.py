@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .collectives import not_in_group, root_of
+from .errors import DistArgumentError
 from .group import ProcessGroup, chosen
 from .point_to_point import TAG_OF_OBJECTS, peer_of
 from .work import Work
@@ -83,7 +84,7 @@ def all_gather_object(object_list: list, obj: Any, group: Any = None) -> None:
 
 def _check_length(name: str, given: Any, group: ProcessGroup) -> None:
     if len(given) != group.size():
-        raise ValueError(
+        raise DistArgumentError(
             f"``{name}`` takes one object for each of the {group.size()} ranks, but has {len(given)}"
         )
 

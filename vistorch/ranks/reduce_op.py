@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .errors import DistArgumentError
+
 
 class ReduceOp(enum.Enum):
     """How values of several ranks become one: `SUM`, `AVG`, `PRODUCT`, `MIN`, `MAX`, `BAND`, `BOR`, `BXOR`.
@@ -71,6 +73,6 @@ def check(op: Any, dtype: np.dtype, name: str) -> None:
     if dtype.kind == "c" and op not in (ReduceOp.SUM, ReduceOp.AVG):
         raise ValueError(f"{name} does not support {op} on complex tensors")
     if op in BITS and dtype.kind not in "iub":
-        raise ValueError(f"Cannot use ReduceOp.{op.name} with non-integral dtype")
+        raise DistArgumentError(f"Cannot use ReduceOp.{op.name} with non-integral dtype")
     if op is ReduceOp.AVG and dtype.kind in "iub":
         raise ValueError(f"{name}: ReduceOp.AVG needs floating point values; use SUM and divide")

@@ -5,6 +5,7 @@ Invariant: no wait is left to MPI; each looks at the clock, at the other ranks a
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -18,6 +19,7 @@ _LOOK = 0.05  # seconds between two looks at the other ranks
 
 # Called with each operation that ended: (group, name, sequence number, description, begin, end) in seconds.
 listeners: list[Callable[..., None]] = []
+title = threading.local()  # `text` is what operations of this thread are called, where a program has said so
 
 
 def wait(test: Callable[[], bool], seconds: float, group: Any, late: Callable[[], Exception]) -> None:
@@ -78,7 +80,7 @@ class Work:
         results: Sequence[Any] = (),
         what: str = "",
     ) -> None:
-        self._group, self._name, self._what = group, name, what
+        self._group, self._name, self._what = group, getattr(title, "text", "") or name, what
         self._requests, self._finish = list(requests), finish
         self._results = list(results)
         self._done, self._error = False, None

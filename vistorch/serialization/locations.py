@@ -12,6 +12,7 @@ from typing import Any
 
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
+from ..engine.memory.placement import META
 from ..engine.memory.storage import UntypedStorage
 
 _registered: list[tuple[int, Callable, Callable]] = []
@@ -53,6 +54,8 @@ def location_tag(storage: Any) -> str:
         >>> vistorch.serialization.location_tag(vistorch.ones(2).untyped_storage())
         'cpu'
     """
+    if storage._place is META:
+        raise NotImplementedError("a meta tensor has no data to save: to_empty() and load values first")
     for _, tagger, _ in _registered:
         location = tagger(storage)
         if location:

@@ -36,9 +36,12 @@ MODULES = {
     "_inductor": "The compiler's second half.",
     "_inductor.config": "Options of a compiler that is not here: kept, never read.",
     "_jit_internal": "What TorchScript is decorated and annotated with.",
+    "_library": "What `library` is made of.",
+    "_library.custom_ops": "What `library` is made of.",
+    "_library.infer_schema": "What `library` is made of.",
     "_logging": "Logs of the compiler.",
     "_lowrank": "The older home of `svd_lowrank` and `pca_lowrank`.",
-    "_ops": "Classes of operators that are looked up by schema: there are none.",
+    "_ops": "Classes of operators that have a schema.",
     "_prims_common": "Names for annotations, and questions about types.",
     "_subclasses": "Tensors without values, for the compiler: no tensor is one.",
     "_subclasses.fake_tensor": "Tensors without values, for the compiler: no tensor is one.",
@@ -92,6 +95,7 @@ MODULES = {
     "fx._pytree": "Containers of traced programs.",
     "fx.experimental": "Tracing, for the compiler.",
     "fx.experimental.proxy_tensor": "Tracing, for the compiler: nothing is traced.",
+    "classes": "Classes compiled for TorchScript: none can be loaded.",
     "fx.experimental.symbolic_shapes": "Sizes that a compiler does not know: all are known here.",
     "fx.node": "Nodes of traced programs.",
     "fx.passes": "Changes of traced programs.",
@@ -137,7 +141,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("_higher_order_ops.associative_scan", _COMPILER, "associative_scan", ""),
     ("_inductor", _COMPILER, "compile aot_compile", ""),
     ("_jit_internal", _SCRIPT, "boolean_dispatch", ""),
-    ("_ops", "operators are vistorch's functions.", "", "OpOverload OpOverloadPacket HigherOrderOperator"),
+    ("_ops", "operators are vistorch's functions.", "", "HigherOrderOperator"),
     ("_subclasses", _COMPILER, "", "FakeTensor FakeTensorMode CrossRefFakeMode"),
     ("_subclasses.fake_tensor", _COMPILER, "", "FakeTensor FakeTensorMode FakeTensorConverter"),
     ("_subclasses.functional_tensor", _COMPILER, "", "FunctionalTensor FunctionalTensorMode"),
@@ -298,6 +302,7 @@ SAME: dict[str, dict[str, str]] = {
         "_LinAlgError": "linalg:LinAlgError",
         "_OutOfMemoryError": "OutOfMemoryError",
         "Future": "futures:Future",
+        "_get_accelerator": "private_values:get_accelerator",
         "_VariableFunctions": "",
         "_TensorMeta": "private_values:TensorMeta",
         "_set_grad_enabled": "set_grad_enabled",
@@ -324,6 +329,9 @@ SAME: dict[str, dict[str, str]] = {
     },
     "_functorch.vmap": {"vmap": "func:vmap"},
     "_lowrank": {"pca_lowrank": "pca_lowrank", "svd_lowrank": "svd_lowrank"},
+    "_ops": {name: f"library.operators:{name}" for name in ("OpOverload", "OpOverloadPacket")},
+    "_library.custom_ops": {"CustomOpDef": "library:CustomOpDef", "custom_op": "library:custom_op"},
+    "_library.infer_schema": {"infer_schema": "library:infer_schema"},
     "_tensor": {"Tensor": "Tensor", "_rebuild_from_type_v2": "serialization.rebuild:rebuild_from_type_v2"},
     "_vmap_internals": {"vmap": "func:vmap", "_vmap": "func:vmap"},
     "distributed._tensor": _PLACEMENTS,
@@ -390,8 +398,9 @@ BLOCKS: dict[str, str] = {
 }
 # Errors that are never raised.
 ERRORS: dict[str, str] = {
-    "_dynamo.exc": "TorchDynamoException Unsupported UserError BackendCompilerFailed InternalTorchDynamoError "
-    "TensorifyScalarRestartAnalysis",
+    "_dynamo.exc": """TorchDynamoException TorchRuntimeError Unsupported UserError BackendCompilerFailed
+    InternalTorchDynamoError TensorifyScalarRestartAnalysis""",
+    "fx.experimental.symbolic_shapes": "GuardOnDataDependentSymNode",
     "_subclasses.fake_tensor": """DataDependentOutputException DynamicOutputShapeException
     UnsupportedFakeTensorException""",
 }
@@ -405,6 +414,7 @@ OPTIONS = {
         "suppress_errors": False,
         "verbose": False,
         "optimize_ddp": True,
+        "skip_fwd_side_effects_in_bwd_under_checkpoint": False,
     },
     "_inductor.config": {"emulate_precision_casts": False, "fallback_random": False},
 }
@@ -418,8 +428,8 @@ VALUES: dict[str, dict[str, str]] = {
     },
     "_prims_common": {
         name: f"private_values:{name}"
-        for name in """DeviceLikeType ShapeType TensorLikeType is_boolean_dtype is_complex_dtype is_float_dtype
-        is_integer_dtype make_contiguous_strides_for""".split()
+        for name in """DeviceLikeType ShapeType TensorLikeType is_boolean_dtype is_complex_dtype is_contiguous_or_false
+        is_float_dtype is_integer_dtype make_contiguous_strides_for""".split()
     },
     "_utils": {
         name: f"private_values:{name}"
@@ -432,7 +442,12 @@ VALUES: dict[str, dict[str, str]] = {
         "default_pg_nccl_timeout": "private_values:half_an_hour",
     },
     "fx.experimental.symbolic_shapes": {
-        name: f"private_values:{name}" for name in ("guard_or_false", "guard_or_true", "guard_size_oblivious")
+        **{
+            name: f"private_values:{name}"
+            for name in ("guard_or_false", "guard_or_true", "guard_size_oblivious")
+        },
+        "statically_known_true": "private_values:guard_or_false",
+        **dict.fromkeys(("free_symbols", "free_unbacked_symbols"), "private_values:no_symbols"),
     },
     "nn.attention.flex_attention": {"_DEFAULT_SPARSE_BLOCK_SIZE": "private_values:sparse_block_size"},
     "utils.tensorboard.summary": {"hparams": "private_values:hparams"},

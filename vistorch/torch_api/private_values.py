@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import importlib
+import math
 import sys
 import traceback
 from dataclasses import dataclass
@@ -277,6 +278,134 @@ def _foreach_clone(self: Any, memory_format: Any = None) -> tuple:
     return tuple([x.clone() for x in self])
 
 
+# ---- sizes that a compiler might not know: here they are numbers -------------------------------------------------
+def sym_float(a: Any) -> float:
+    """A size as a float.
+
+    Args:
+        a: the size.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.sym_float(3)
+        3.0
+    """
+    return a.__float__()
+
+
+def sym_int(a: Any) -> int:
+    """A number without what stands behind its point.
+
+    Args:
+        a: the number.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.sym_int(2.7)
+        2
+    """
+    return math.trunc(a)
+
+
+def sym_ite(b: bool, t: Any, f: Any) -> Any:
+    """One of two values.
+
+    Args:
+        b: whether it is the first.
+        t: the first.
+        f: the second.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.sym_ite(True, 1, 2)
+        1
+    """
+    return t if b else f
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger of two sizes.
+
+    Args:
+        a: one.
+        b: the other.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.sym_max(2, 3)
+        3
+    """
+    return float(max(a, b)) if isinstance(a, float) or isinstance(b, float) else max(a, b)
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller of two sizes.
+
+    Args:
+        a: one.
+        b: the other.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.sym_min(2, 3)
+        2
+    """
+    return float(min(a, b)) if isinstance(a, float) or isinstance(b, float) else min(a, b)
+
+
+def sym_not(a: bool) -> bool:
+    """The opposite.
+
+    Args:
+        a: true or false.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.sym_not(True)
+        False
+    """
+    return not a
+
+
+def sym_sum(args: Any) -> Any:
+    """The sum of sizes.
+
+    Args:
+        args: the sizes.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.sym_sum([1, 2])
+        3
+    """
+    return sum(args)
+
+
+def get_accelerator(check: Any = None) -> Any:
+    """The device that is not the CPU, where there is one."""
+    return vistorch.device("cuda" if vistorch.cuda.is_available() else "cpu")
+
+
+def is_contiguous_or_false(a: Any, memory_format: Any = vistorch.contiguous_format) -> bool:
+    """Whether a tensor is contiguous."""
+    return a.is_contiguous(memory_format=memory_format)
+
+
+def no_symbols(value: Any) -> set:
+    """The open sizes in a value: there are none."""
+    return set()
+
+
+# ---- backward formulas of their own names -------------------------------------------------------------------------
+def _softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
+    part = grad_output * output
+    return (part - output * part.sum(dim, keepdim=True)).to(input_dtype)
+
+
+def _log_softmax_backward_data(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
+    return (grad_output - output.exp() * grad_output.sum(dim, keepdim=True)).to(input_dtype)
+
+
 # ---- checks -------------------------------------------------------------------------------------------------------
 def _check_with(error_type: Any, cond: Any, message: Any = None) -> None:
     if not isinstance(cond, bool):
@@ -362,5 +491,7 @@ NAMES: dict[str, Any] = {
     "_foreach_max": _foreach_max,
     "_foreach_norm": _foreach_norm,
     "_foreach_zero_": _foreach_zero_,
+    "_log_softmax_backward_data": _log_softmax_backward_data,
+    "_softmax_backward_data": _softmax_backward_data,
     "_shape_as_tensor": _shape_as_tensor,
 }

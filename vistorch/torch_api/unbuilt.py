@@ -33,8 +33,8 @@ MODULES = {
     "cuda.graphs": "Recordings of what a CUDA device does, to be played again: named, not built.",
     "export": "Ahead-of-time export: named, not built.",
     "fx": "Graphs of modules as programs: named, not built.",
-    "library": "Custom operators of a dispatcher: named, not built.",
     "mps": "Apple's GPUs: there are none here.",
+    "mtia": "Meta's accelerators: there are none here.",
     "nested": "Nested tensors: named, not built.",
     "onnx": "Export to ONNX: named, not built.",
     "quantization": "PyTorch's older name of `ao.quantization`.",
@@ -86,6 +86,7 @@ ROWS = (
         "`vistorch.load` and `vistorch.save` read and write these files.",
         classes="PyTorchFileReader PyTorchFileWriter",
     ),
+    Row("", "every size is a number here.", classes="SymBool SymFloat SymInt"),
     Row("", "use linalg.eigh, and take the first or last of what it gives.", "lobpcg"),
     Row("", "use scatter_reduce, with the number of each element's segment.", "segment_reduce"),
     Row(
@@ -135,11 +136,8 @@ ROWS = (
     ),
     Row(
         "library",
-        "vistorch has no dispatcher; write an `autograd.Function`.",
-        """impl define fallthrough_kernel impl_abstract register_autocast register_fake register_torch_dispatch
-        register_vmap get_ctx get_kernel custom_op triton_op wrap_triton infer_schema register_autograd register_kernel
-        opcheck""",
-        "Library",
+        "vistorch has no dispatcher; write a `custom_op` with its kernels and its backward.",
+        """fallthrough_kernel register_torch_dispatch register_vmap get_ctx get_kernel triton_op wrap_triton opcheck""",
     ),
     Row(
         "masked",
@@ -163,7 +161,7 @@ ROWS = (
         "onnx",
         "save the state_dict, load it in PyTorch and export it there.",
         "export",
-        "OnnxExporterError ONNXProgram ExportableModule InputObserver",
+        "OnnxExporterError ONNXProgram ExportableModule InputObserver OperatorExportTypes TrainingMode",
     ),
     Row(
         "overrides",
@@ -175,7 +173,8 @@ ROWS = (
         "sparse",
         "vistorch's tensors are dense; `to_dense()` in PyTorch first.",
         "addmm mm sum softmax solve log_softmax to_sparse_semi_structured as_sparse_gradcheck",
-        """check_sparse_tensor_invariants SparseSemiStructuredTensor SparseSemiStructuredTensorCUTLASS
+        """BFloat16Tensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor
+        check_sparse_tensor_invariants SparseSemiStructuredTensor SparseSemiStructuredTensorCUTLASS
         SparseSemiStructuredTensorCUSPARSELT""",
     ),
     Row("utils.model_zoo", _NETWORK, "load_url"),
@@ -257,8 +256,16 @@ ROWS = (
     Row(
         "xpu",
         _DEVICES,
-        """current_device current_stream device empty_cache get_device_name get_device_properties init manual_seed
-        max_memory_allocated memory_allocated memory_reserved set_device stream synchronize""",
+        """current_device current_stream device empty_cache get_device_capability get_device_name
+        get_device_properties get_rng_state get_rng_state_all init is_current_stream_capturing manual_seed
+        manual_seed_all max_memory_allocated mem_get_info memory_allocated memory_reserved reset_peak_memory_stats
+        set_device set_rng_state set_rng_state_all stream synchronize""",
+        "Event Stream",
+    ),
+    Row(
+        "mtia",
+        _DEVICES,
+        "current_device current_stream empty_cache manual_seed manual_seed_all memory_allocated set_device synchronize",
         "Event Stream",
     ),
 )
@@ -283,7 +290,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "fx": {"wrap": wrap},
     "mps": {"is_available": False, "device_count": 0},
     "onnx": {"is_in_onnx_export": False},
-    "xpu": {"is_available": False, "is_initialized": False, "device_count": 0},
+    "mtia": {"is_available": False, "is_initialized": False, "device_count": 0},
+    "xpu": {"is_available": False, "is_initialized": False, "is_bf16_supported": False, "device_count": 0},
 }
 
 

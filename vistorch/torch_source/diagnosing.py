@@ -107,7 +107,7 @@ class Reader:
     def data(self, t: Any) -> np.ndarray:
         """Its memory as an array, the same each time while that is the same."""
         with torch._C.DisableTorchFunction(), torch.no_grad():
-            state = (t.data_ptr(), t.shape, None if t.device.type == "cpu" else t._version)
+            state = (t.data_ptr(), t.shape, None if t.device.type == "cpu" else private.version_of(t))
             known = self.arrays.get(id(t))
             if known is not None and known[0] is t and known[1] == state:
                 return known[2]
@@ -186,7 +186,7 @@ class TorchEvidence(Evidence):
             (torch.optim.lr_scheduler.LRScheduler, "scheduler"),
         ):
             self._wrap(kind, "__init__", lambda one, *_, what=what: self._made(what, one))
-        for place in (torch.nn.utils, sys.modules["torch.nn.utils.clip_grad"]):
+        for place in private.places_of_clipping():
             for name in ("clip_grad_norm_", "clip_grad_value_"):
                 self._wrap(place, name, lambda *_: self._phase("clip", None), before=True)
         self.mode.__enter__()
@@ -209,7 +209,7 @@ class TorchEvidence(Evidence):
             "_data": property(reader.data),
             "_rg": property(lambda t: t.requires_grad),
             "_node": property(lambda t: None if t.grad_fn is None else node_of(t.grad_fn, reader.nodes)),
-            "_ver": property(lambda t: SimpleNamespace(n=t._version)),
+            "_ver": property(lambda t: SimpleNamespace(n=private.version_of(t))),
         }
         before = {name: vars(torch.Tensor).get(name) for name in names}
         for name, value in names.items():
@@ -330,7 +330,7 @@ class TorchEvidence(Evidence):
             return
         if name in QUIET or (name.startswith("_") and not name.startswith("__")):
             return
-        if getattr(func, "__module__", "") == "torch.nn.init" or (
+        if private.is_of_init(func) or (
             name in ("fill_", "zero_")
             and args
             and isinstance(args[0], torch.nn.Parameter)

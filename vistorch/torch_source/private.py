@@ -515,6 +515,16 @@ def _function_modes() -> list[Any]:
     return [torch._C._pop_torch_function_stack() for _ in range(count)][::-1]
 
 
+def places_of_clipping() -> tuple[Any, Any]:
+    """Where the functions that clip gradients are looked up: the package, and the module that defines them."""
+    return torch.nn.utils, sys.modules["torch.nn.utils.clip_grad"]
+
+
+def is_of_init(function: Any) -> bool:
+    """Whether a function is one of `torch.nn.init`."""
+    return getattr(function, "__module__", "") == "torch.nn.init"
+
+
 def version_of(tensor: Any) -> int:
     """How often the memory of a tensor was written."""
     return tensor._version

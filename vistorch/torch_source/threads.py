@@ -19,6 +19,7 @@ Follower = Callable[[], AbstractContextManager]
 
 _followers: list[list[Follower]] = []  # each in a list of its own, which tells it from an equal one
 _lock = threading.Lock()
+_here = threading.local()
 _start, _submit = threading.Thread.start, ThreadPoolExecutor.submit
 
 
@@ -48,10 +49,7 @@ def follow(follower: Follower) -> Callable[[], None]:
 
 def _started(self: threading.Thread) -> None:
     """In the place of `Thread.start`."""
-    target = getattr(self, "_target", None)
-    pooled = (
-        getattr(target, "__module__", None) == "concurrent.futures.thread"
-    )  # its tasks are followed one by one
+    pooled = getattr(_here, "submitting", False)  # a worker of a pool: its tasks are followed one by one
     if _followers and not pooled and "run" not in vars(self):
         self.run = _inside(self.run, lambda: vars(self).pop("run", None))  # type: ignore[method-assign]
         try:
@@ -65,7 +63,13 @@ def _started(self: threading.Thread) -> None:
 
 def _submitted(self: ThreadPoolExecutor, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
     """In the place of `ThreadPoolExecutor.submit`."""
-    return _submit(self, _inside(fn, lambda: None) if callable(fn) and _followers else fn, *args, **kwargs)
+    before, _here.submitting = getattr(_here, "submitting", False), True
+    try:
+        return _submit(
+            self, _inside(fn, lambda: None) if callable(fn) and _followers else fn, *args, **kwargs
+        )
+    finally:
+        _here.submitting = before
 
 
 def _inside(run: Any, begun: Callable[[], Any]) -> Any:

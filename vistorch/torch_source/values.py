@@ -9,6 +9,7 @@ Invariant: the tensor is only read; no graph, no hook and no version of it chang
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import ml_dtypes
@@ -30,6 +31,8 @@ FOREIGN = {
     "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
 }
+# Types that nothing is computed in: parts of a byte, several in one, or bits without a meaning.
+BYTES = re.compile(r"u?int[1-7]|bits\w+|float4\w+")
 _PLAIN = frozenset(
     (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool, torch.float16)
 )
@@ -111,23 +114,27 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
     with torch.no_grad(), private.without_modes():
         t = t.detach()
         layout = name_of(t.layout)
-        if layout != "strided":
-            notes.append(LAYOUTS.get(layout, layout) + _stored(t))
-            t = t.to_dense()
-        if t.is_quantized:
-            notes.append(f"{name_of(t.dtype)}, shown dequantized")
-            t = t.dequantize()
-        if t.is_conj() or t.is_neg():
-            t = t.resolve_conj().resolve_neg()
         name = name_of(t.dtype)
-        if name == "complex32":
-            t = t.to(torch.complex64)
-            notes.append("shown as complex64")
         try:
+            if layout != "strided":
+                notes.append(LAYOUTS.get(layout, layout) + _stored(t))
+                t = t.to_dense()
+            if t.is_quantized:
+                notes.append(f"{name}, shown dequantized")
+                t = t.dequantize()
+            if t.is_conj() or t.is_neg():
+                t = t.resolve_conj().resolve_neg()
+            name = name_of(t.dtype)
+            if name == "complex32":
+                t = t.to(torch.complex64)
+                notes.append("shown as complex64")
+            if BYTES.fullmatch(name):
+                notes.append("shown as its bytes")
+                return t.cpu().view(torch.uint8).numpy(), notes
             if name in FOREIGN:
                 whole = torch.uint8 if t.element_size() == 1 else torch.int16
                 return t.cpu().view(whole).numpy().view(FOREIGN[name]), notes
-            return t.numpy(force=True), notes  # force: also zeros that take no memory
+            return t.cpu().numpy(force=True), notes  # force: also zeros that take no memory
         except (RuntimeError, TypeError, NotImplementedError) as error:
             kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
             raise Unsupported(f"a tensor of {name}{kind} cannot be read: {_line(error)}") from None
@@ -140,7 +147,8 @@ def array(t: Any, text: bool) -> Source:
         t: the tensor.
         text: also make its text.
     """
-    data, notes = _host(t)
+    near = _near(t)
+    data, notes = _host(near)
     if type(t) not in (torch.Tensor, torch.nn.Parameter):
         notes.insert(0, type(t).__name__)
     if t.requires_grad:
@@ -155,9 +163,32 @@ def array(t: Any, text: bool) -> Source:
         name,
         str(t.device),
         notes,
-        text_of(t) if text else "",
+        _text_from(t, near) if text else "",
         isinstance(t, torch.nn.Parameter),
     )
+
+
+def _near(t: Any) -> Any:
+    """A tensor itself, or what comes over of one that is on a device: for its picture and for its text."""
+    if t.device.type in ("cpu", "meta") or refused(t) is not None:
+        return t
+    with torch.no_grad(), private.without_modes():
+        return t.detach().cpu()
+
+
+def _text_from(t: Any, near: Any) -> str:
+    """The text that torch prints of a tensor on a device, from what has come over."""
+    if near is t:
+        return text_of(t)
+    end = ""
+    if t.requires_grad:
+        made = None if t.grad_fn is None else t.grad_fn.name().rpartition("::")[2]
+        end = ", requires_grad=True" if made is None else f", grad_fn=<{made}>"
+    text = text_of(near).removesuffix(")")
+    found = re.search(r",\s+(?:size|dtype|layout|nnz|quantization_scheme)=", text)
+    at = len(text) if found is None else found.start()
+    head = "Parameter containing:\n" if isinstance(t, torch.nn.Parameter) else ""
+    return f"{head}{text[:at]}, device='{t.device}'{text[at:]}{end})"
 
 
 def facts(t: Any) -> Facts:

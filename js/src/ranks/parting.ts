@@ -23,14 +23,14 @@ export function parting(found: Parting): HTMLElement {
   const left = el("div.vt-rk-part");
   const right = el("div.vt-rk-part");
   const ranks = found.rows[0]?.sums.length ?? found.seeds[0]?.values.length ?? 0;
-  const heads = Array.from({ length: ranks }, (_, rank) => el("th", { text: rank, scope: "col" }));
+  const heads = (): HTMLElement[] => Array.from({ length: ranks }, (_, rank) => el("th", { text: rank, scope: "col" }));
   const cells = (sums: string[], odd: boolean[]): HTMLElement[] =>
     sums.map((sum, i) => el("td", { class: odd[i] ? "vt-rk-odd" : "vt-rk-even", text: odd[i] ? `≠ ${sum}` : sum }));
   const table = (first: HTMLElement[], last: HTMLElement[], rows: HTMLElement[]): HTMLElement =>
     el(
       "div.vt-rk-scroll",
       { tabindex: 0, role: "region", "aria-label": "what differs, by rank" },
-      el("table.vt-rk-parts", {}, el("thead", {}, el("tr", {}, ...first, ...heads, ...last)), el("tbody", {}, ...rows)),
+      el("table.vt-rk-parts", {}, el("thead", {}, el("tr", {}, ...first, ...heads(), ...last)), el("tbody", {}, ...rows)),
     );
   if (found.rows.length) {
     left.append(
@@ -74,6 +74,6 @@ export function parting(found: Parting): HTMLElement {
   right.append(...found.notes.map((note) => el("div.vt-note", { text: note })));
   if (found.cure) right.append(el("p.vt-rk-cure", {}, el("b", { text: "Cure: " }), ...spoken(found.cure)));
   const parts = [left, right].filter((part) => part.childNodes.length);
-  if (parts.length) root.append(el(`div.vt-rk-main${parts.length < 2 ? ".vt-rk-single" : ""}`, {}, ...parts));
+  if (parts.length) root.append(el(`div.vt-rk-main.vt-rk-parted${parts.length < 2 ? ".vt-rk-single" : ""}`, {}, ...parts));
   return root;
 }

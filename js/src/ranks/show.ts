@@ -6,12 +6,13 @@ import { bytes, count, num } from "../shared/format";
 import type { Frame } from "../shared/frame";
 import { real } from "../shared/payload";
 import { card, sign } from "../shared/report";
+import { type Controls, controls } from "./bar";
 import { losses } from "./losses";
 import { parting } from "./parting";
 import { timeline } from "./timeline";
 import type { Row, State } from "./types";
 
-const GOING = new Set(["Running", "Waiting", "No answer"]);
+const GOING = new Set(["Running", "Waiting", "No answer", "Paused"]);
 const share = (value: number | null): string => (value === null ? "–" : `${Math.round(100 * value)} %`);
 const ms = (value: number | null): string => (value === null ? "–" : `${value.toFixed(1)} ms`);
 
@@ -20,15 +21,28 @@ interface Chosen {
   rank: number;
   log: boolean;
   newest: boolean;
+  bar: Controls | null;
+  focus: HTMLElement | null; // what the keyboard was in as the last drawing ended
+  from: number | null; // where in its text
 }
 
 export function show(state: State, frame: Frame): () => void {
   const { root, signal } = frame;
   const kept = root as HTMLElement & { chosenRank?: Chosen };
   const slow = state.rows.find((row) => row.warn);
-  const now: Chosen = (kept.chosenRank ??= { rank: -1, log: false, newest: false });
+  const now: Chosen = (kept.chosenRank ??= { rank: -1, log: false, newest: false, bar: null, focus: null, from: null });
   const rank = (): number => (now.rank >= 0 ? now.rank : (slow?.rank ?? 0));
-  const focus = document.activeElement instanceof HTMLElement && document.activeElement.dataset["rank"];
+  const { focus, from } = now;
+  now.focus = null;
+  signal.addEventListener(
+    "abort",
+    () => {
+      const active = document.activeElement;
+      now.focus = active instanceof HTMLElement && root.contains(active) ? active : null;
+      now.from = active instanceof HTMLInputElement ? active.selectionStart : null;
+    },
+    { once: true },
+  );
   const live = frame.model.get("live") === true;
   const name = GOING.has(state.state) && !live ? "As saved" : state.state;
 
@@ -36,7 +50,7 @@ export function show(state: State, frame: Frame): () => void {
   made.root.classList.add("vt-watch", "vt-rk");
   const fact = (what: string, value: string, more = ""): HTMLElement =>
     el("dl", {}, el("dt", { text: what }), el("dd", {}, el("b", { text: value }), more ? ` ${more}` : null));
-  const tone = state.alarm?.bad ? "bad" : state.state === "No answer" ? "warn" : GOING.has(state.state) ? "good" : "calm";
+  const tone = state.alarm?.bad ? "bad" : state.state === "No answer" || state.state === "Paused" ? "warn" : GOING.has(state.state) ? "good" : "calm";
   made.root.append(
     el(
       "div.vt-rk-head",
@@ -52,6 +66,10 @@ export function show(state: State, frame: Frame): () => void {
       state.parting ? null : fact("waiting", share(state.waiting)),
     ),
   );
+  const bar = (now.bar ??= controls());
+  bar.meet(frame.model, signal);
+  bar.update(state, live);
+  made.root.append(bar.root);
   if (state.alarm) {
     made.root.append(
       el(
@@ -192,6 +210,13 @@ export function show(state: State, frame: Frame): () => void {
     (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || (e.target as HTMLElement).closest("input,textarea,select")) return;
       const place = state.rows.findIndex((row) => row.rank === rank());
+      const word = { p: "pause", s: "step" }[e.key];
+      if (word) {
+        e.preventDefault();
+        e.stopPropagation();
+        bar.ask(word);
+        return;
+      }
       const to = /^\d$/.test(e.key) ? +e.key : e.key === "ArrowDown" ? place + 1 : e.key === "ArrowUp" ? place - 1 : null;
       if (to === null) return;
       e.preventDefault();
@@ -211,6 +236,9 @@ export function show(state: State, frame: Frame): () => void {
     signal.addEventListener("abort", () => seen.disconnect(), { once: true });
   }
   draw();
-  if (focus) table.querySelector<HTMLElement>(`[data-rank="${focus}"]`)?.focus();
+  if (!focus) return () => {};
+  const again = focus.dataset["rank"] ? table.querySelector<HTMLElement>(`[data-rank="${focus.dataset["rank"]}"]`) : focus;
+  again?.focus({ preventScroll: true });
+  if (again instanceof HTMLInputElement && from !== null) again.setSelectionRange(from, from);
   return () => {};
 }

@@ -59,6 +59,14 @@ export interface Row {
   warn: boolean;
 }
 
+/** What the page offers. */
+export interface Bar {
+  on: boolean;
+  paused: boolean;
+  say: string;
+  rate: number | null;
+}
+
 /** One tensor at one point of a step, on all ranks. */
 export interface Part {
   tensor: string;
@@ -121,6 +129,7 @@ export interface State {
   verdict: string;
   more: string;
   rows: Row[];
+  bar: Bar | null;
   parting: Parting | null;
 }
 
@@ -172,6 +181,13 @@ export const checkRow: Check<Row> = record<Row>({
   seen: maybe(num),
   finding: text,
   warn: flag,
+});
+
+export const checkBar: Check<Bar> = record<Bar>({
+  on: flag,
+  paused: flag,
+  say: text,
+  rate: maybe(num),
 });
 
 export const checkPart: Check<Part> = record<Part>({
@@ -231,5 +247,6 @@ export const check: Check<State> = record<State>({
   verdict: text,
   more: text,
   rows: list(checkRow),
+  bar: maybe(checkBar),
   parting: maybe(checkParting),
 });

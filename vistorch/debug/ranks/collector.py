@@ -19,6 +19,7 @@ from ...engine.base.events import Listener
 from ...engine.base.modes import mode
 from ...ranks import work
 from ...ranks.group import WORLD
+from .gate import Gate
 
 EVERY = 0.1  # seconds between two messages of steps
 BEAT = 0.5  # seconds between two signs of life
@@ -33,7 +34,8 @@ class Collector(Listener):
     """
 
     def __init__(self, send: Callable[..., None]) -> None:
-        self.send = send
+        self.send, self.gate = send, Gate(send)
+        self.optimizer: Any = None
         self.ended = threading.Event()
         self.depth, self.steps, self.number = 0, [], 0
         self.module: Any = None
@@ -82,7 +84,7 @@ class Collector(Listener):
         elif name == "forward_end":
             self.depth = max(0, self.depth - 1)
         elif name == "step":
-            self.step_at, self.part = time.monotonic(), "optimizer"
+            self.step_at, self.part, self.optimizer = time.monotonic(), "optimizer", subject
         elif name == "step_end":
             self._step_end()
 
@@ -128,16 +130,25 @@ class Collector(Listener):
                 "loss": sum(finite) / len(finite) if finite and len(finite) == len(self.losses) else None,
             }
         )
-        self.number += 1
-        self.begin, self.part = now, "load"
-        self._clear()
-        if now - self.sent > EVERY:
+        if now - self.sent > EVERY or self.gate.busy:
             self._give()
+        self.part = "paused"
+        self.gate.pass_step(self.number, [self.optimizer])
+        self.number += 1
+        self.begin = self.since = time.monotonic()
+        self.part = "load"
+        self._clear()
 
     def _op(self, group: Any, name: str, number: int, what: str, begin: float, end: float) -> None:
         self.since = end
         if len(self.ops) < _OPS and len(group.ranks) > 1:
             self.ops.append([str(group.group_name), name, number, what, begin, end, self.part == "backward"])
+
+    def _rate(self) -> float | None:
+        """The learning rate of the optimizer that stepped last."""
+        groups = getattr(self.optimizer, "param_groups", None)
+        found = float(groups[0]["lr"]) if groups and "lr" in groups[0] else math.nan
+        return found if math.isfinite(found) else None
 
     # ---- what is sent -------------------------------------------------------------------------------------------
     def _give(self) -> None:
@@ -161,12 +172,19 @@ class Collector(Listener):
                 "where": where if self.part == "forward" else "",
                 "step": self.number,
                 "operation": group.number if group is not None else 0,
-                "backend": str(group.backend) if group is not None else "",
+                "backend": _backend(group),
                 "memory": _memory(),
+                "rate": self._rate(),
                 "host": socket.gethostname(),
                 "pid": os.getpid(),
             }
         )
+
+
+def _backend(group: Any) -> str:
+    """What moves the data of a group, also where the program has not said it."""
+    found = str(group.backend) if group is not None else ""
+    return "mpi" if found == "undefined" else found
 
 
 def _memory() -> int:

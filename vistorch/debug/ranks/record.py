@@ -14,6 +14,7 @@ import numpy as np
 
 from ..steps.words import number
 from ..wire_types import Array1, Array2, Finite
+from .controls import Bar
 from .parting.judge import Parting, text_of
 from .timeline import Lane, Step, middle_of
 
@@ -70,6 +71,7 @@ class State(TypedDict):
     verdict: str
     more: str
     rows: list[Row]
+    bar: Bar | None  # what can be asked of the ranks, while they run
     parting: Parting | None  # where ranks part, if the run was compared
 
 
@@ -97,6 +99,7 @@ class RanksRecord:
     rows: list[Row] = field(default_factory=list)
     alarm: Alarm | None = None
     backend: str = ""
+    bar: Bar | None = None
     parting: Parting | None = None
 
     @classmethod
@@ -121,9 +124,16 @@ class RanksRecord:
         if run.outcomes is not None:
             failed = run.error or any(not one.ok for one in run.outcomes.values())
             stopped = run.outcomes and all(one.ok or one.interrupted for one in run.outcomes.values())
-            made.state = "Interrupted" if failed and stopped else "Ended" if failed else "Finished"
+            ended = "Stopped" if run.controls is not None and run.controls.stopped else "Finished"
+            made.state = "Interrupted" if failed and stopped else "Ended" if failed else ended
         else:
             made.state = "No answer" if silent else "Running" if run.done else "Waiting"
+            if run.controls is not None:
+                made.bar = bar = run.controls.bar()
+                if bar["paused"]:
+                    made.state = "Paused"
+                if bar["rate"] is None:
+                    bar["rate"] = next((b.get("rate") for b in run.beats.values()), None)
         made.rows = [made._row(run, rank, silent, now) for rank in range(run.count)]
         return made
 
@@ -282,6 +292,7 @@ class RanksRecord:
             "verdict": verdict,
             "more": more,
             "rows": self.rows,
+            "bar": self.bar,
             "parting": self.parting,
         }
 

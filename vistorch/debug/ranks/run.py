@@ -45,6 +45,7 @@ class RanksRun:
         self.outcomes: Mapping[int, Any] | None = None
         self.error = ""
         self.ended: set[int] = set()
+        self.controls: Any = None  # what can be asked of the ranks, while they run
         self.parting: Any = None  # what `judge` found, if the run was compared
 
     def take(self, rank: int, said: Mapping[str, Any]) -> None:
@@ -55,6 +56,8 @@ class RanksRun:
             said: steps, or a sign of life.
         """
         self.seen[rank] = time.monotonic()
+        if "control" in said and self.controls is not None:
+            self.controls.answered(rank, said["control"])
         if "beat" in said:
             self.beats[rank] = said["beat"]
         for step in said.get("steps", ()):
@@ -91,7 +94,11 @@ class RanksRun:
             now: the time.
         """
         now = time.monotonic() if now is None else now
-        if self.outcomes is not None or len(self.beats) < self.count:
+        if (
+            self.outcomes is not None
+            or len(self.beats) < self.count
+            or (self.controls and self.controls.paused)
+        ):
             return []
         usual = sorted(t for own in self.own.values() for t in own)
         patience = max(SILENT, 10 * usual[len(usual) // 2] if usual else 0.0)

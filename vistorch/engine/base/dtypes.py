@@ -58,6 +58,12 @@ class dtype:
         """Refuse: a type is shared by every tensor that has it."""
         raise AttributeError(f"attribute '{name}' of 'vistorch.dtype' objects is not writable")
 
+    def __getattr__(self, attribute: str) -> Any:
+        # Only `np` of a type that is a name alone is not filled: the first thing that a kernel would ask.
+        if attribute == "np":
+            raise NotImplementedError(f"{self!r} is not built: compute in complex64 or complex128.")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{attribute}'")
+
     def __repr__(self) -> str:
         return f"{namespace.package}.{self.name}"
 
@@ -69,7 +75,7 @@ class dtype:
         """Return the type of the real part of this type."""
         if not self.is_complex:
             return self
-        return float32 if self is complex64 else float64
+        return {complex32: float16, complex64: float32, complex128: float64}[self]
 
     def to_complex(self) -> "dtype":
         """Return the complex type whose parts hold this type: complex64 for half precision too."""
@@ -151,6 +157,26 @@ float8_e5m2fnuz = _make("float8_e5m2fnuz", "Float8_e5m2fnuz", "f8e5m2fnuz", ml_d
 float8_e8m0fnu = _make("float8_e8m0fnu", "Float8_e8m0fnu", "f8e8m0fnu", ml_dtypes.float8_e8m0fnu)
 EIGHTS = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu)
 """Types of 8 bits to store and convert."""
+
+
+def _name_alone(name: str, scalar_name: str, abbr: str, size: builtins.int) -> dtype:
+    """A complex type that programs compare with and no tensor has."""
+    made = object.__new__(dtype)
+    values = {
+        "name": name,
+        "abbr": abbr,
+        "scalar_name": scalar_name,
+        "itemsize": size,
+        "is_complex": True,
+        "is_floating_point": False,
+        "is_signed": True,
+    }
+    for slot, value in values.items():
+        object.__setattr__(made, slot, value)
+    return made
+
+
+complex32 = _name_alone("complex32", "ComplexHalf", "c32", 4)
 
 of = _by_np.__getitem__
 """`of(numpy_dtype) -> dtype`: one dict lookup; TypeError with a sentence for what no tensor can hold."""
@@ -290,7 +316,15 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
         vistorch.float16
     """
     a = _argument(type1, "promote_types", "type1", 1)
-    return _promoted[a, _argument(type2, "promote_types", "type2", 2)]
+    b = _argument(type2, "promote_types", "type2", 2)
+    if a is complex32 or b is complex32:
+        other = b if a is complex32 else a
+        return complex32 if other in (complex32, float16) or not _holds_reals(other) else other.to_complex()
+    return _promoted[a, b]
+
+
+def _holds_reals(d: dtype) -> builtins.bool:
+    return d.is_floating_point or d.is_complex
 
 
 def can_cast(from_: dtype, to: dtype) -> builtins.bool:
@@ -430,5 +464,6 @@ double = float64
 short = int16
 int = int32
 long = int64
+chalf = complex32
 cfloat = complex64
 cdouble = complex128

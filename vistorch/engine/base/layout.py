@@ -66,6 +66,7 @@ def _make(kind: type, name: str) -> Any:
 
 
 contiguous_format = _make(memory_format, "contiguous_format")
+legacy_contiguous_format = contiguous_format
 preserve_format = _make(memory_format, "preserve_format")
 channels_last = _make(memory_format, "channels_last")
 channels_last_3d = _make(memory_format, "channels_last_3d")

@@ -84,6 +84,25 @@ class Place:
 
 CPU = Place(CPU_DEVICE, NUMPY, np)
 
+
+class _Untouched:
+    """numpy, but what it makes of one value is zeros, for which the system gives memory only when they are written."""
+
+    empty = zeros = ones = staticmethod(np.zeros)
+
+    @staticmethod
+    def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+        """An array of the shape, without the value."""
+        return np.zeros(shape, dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+# Shapes and dtypes without values. Ops run on whatever lies in the memory; nothing reads it out.
+META = Place(make("meta", None), NUMPY, _Untouched())  # type: ignore[arg-type]
+NO_DATA = "Cannot copy out of meta tensor; no data!"
+
 _real: dict[int, Place] = {}
 _pretended: dict[int, Place] = {}
 # Names whose place stays while the set of devices does. "cuda" is not among them: it is the current device.
@@ -126,9 +145,11 @@ def _resolve(where: Any, caller: str) -> Place:
             return place
     elif found.type == "cpu":
         place = CPU
+    elif found.type == "meta":
+        place = META
     else:
         raise NotImplementedError(
-            f"vistorch has cpu and cuda devices; device type '{found.type}' has no kernels here"
+            f"vistorch has cpu, cuda and meta devices; device type '{found.type}' has no kernels here"
         )
     if isinstance(where, (str, named_device)):  # not an index: True and 1.0 are found under the key 1
         _known[where] = place
@@ -199,6 +220,11 @@ def move(array: Any, source: Place, target: Place, non_blocking: bool = False, c
     """
     if source is target and not copy:
         return array
+    if source is META or target is META:
+        if target is not META:
+            raise NotImplementedError(NO_DATA)
+        contiguous = array.flags.c_contiguous or not isinstance(array, np.ndarray)
+        return np.zeros(array.shape, array.dtype) if contiguous else np.empty_like(array)
     if source.kind == NUMPY and target.kind == NUMPY:
         return array.copy(order="K")  # pretended devices share no memory, with the CPU or with another
     if not array.flags.c_contiguous and not array.flags.f_contiguous:

@@ -17,7 +17,7 @@ from ..base.events import listeners
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, ndarray, wrap
 from ..kernels.cuda import faults
-from ..memory.placement import CPU, move
+from ..memory.placement import CPU, META, NO_DATA, move
 from .format import tensor_text
 
 REQUIRES_GRAD = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -30,7 +30,10 @@ ONLY_ONE = "only one element tensors can be converted to Python scalars"
 
 def host(t: Tensor) -> ndarray:
     """The elements as a numpy array on the host, the tensor's own memory where that is possible."""
-    return t._data if not t._place.kind else move(t._data, t._place, CPU)
+    place = t._place
+    if place is META:
+        raise NotImplementedError(NO_DATA)
+    return t._data if not place.kind else move(t._data, place, CPU)
 
 
 @public(function=False)
@@ -77,7 +80,9 @@ def item(self: Tensor) -> Any:
     if (emit := listeners.cut) is not None:
         emit("item", self)
     value = d.item() if d.dtype.kind != "V" else float(host(self).reshape(()))
-    if self._place.kind:
+    if self._place is not CPU:
+        if self._place is META:
+            raise RuntimeError("Tensor.item() cannot be called on meta tensors")
         faults.report()
     return value
 
@@ -107,6 +112,8 @@ def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
         made_by = None if node is None else node.name()
     except RuntimeError:  # a view whose history is no longer known
         made_by = "Invalid"
+    if place is META and tensor_contents is None:
+        tensor_contents = "..."
     return tensor_text(
         self._data,
         name=name,
@@ -119,7 +126,7 @@ def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
 
 def _format(self: Tensor, spec: str) -> str:
     """A tensor of no dimensions is formatted as its number."""
-    if self._data.ndim == 0 and type(self) is Tensor:
+    if self._data.ndim == 0 and type(self) is Tensor and self._place is not META:
         return item(self).__format__(spec)
     return object.__format__(self, spec)
 

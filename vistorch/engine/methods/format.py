@@ -256,9 +256,9 @@ def tensor_text(
     suffixes = []
     if device is not None:
         suffixes.append(f"device='{device}'")
-    if (empty and array.ndim != 1) or not (empty or options.edgeitems):
+    if contents == "..." or (empty and array.ndim != 1) or not (empty or options.edgeitems):
         suffixes.append(f"size={tuple(array.shape)}")
-    if _shows_dtype(d, empty):
+    if _shows_dtype(d, empty or contents == "..."):
         suffixes.append(f"dtype={d!r}")
     if grad_fn is not None:
         suffixes.append(f"grad_fn=<{grad_fn}>")

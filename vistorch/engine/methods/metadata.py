@@ -16,6 +16,7 @@ from ..core.registry import METHODS, public
 from ..core.tensor import Tensor
 from ..memory.array_memory import owner, start
 from ..memory.memory_users import SLOTS, share
+from ..memory.placement import META
 from ..memory.storage import UntypedStorage
 from .typed_storage import TypedStorage, warn_typed_storage_removal
 
@@ -95,7 +96,7 @@ def data_ptr(self: Tensor) -> int:
         >>> x[1:].data_ptr() - x.data_ptr()
         4
     """
-    return start(self._data) if self._data.size else 0
+    return start(self._data) if self._data.size and self._place is not META else 0
 
 
 @public(function=False)

@@ -11,6 +11,7 @@ from ..base import dtypes
 from ..base.layout import strided
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor
+from ..memory.placement import META
 from .metadata import needs_tensor
 
 
@@ -87,8 +88,9 @@ _asked(
 _asked(
     "is_cpu", "Whether the elements are on the CPU.", lambda self: self._place.device.type == "cpu", "True"
 )
+_asked("is_meta", "Whether it has a shape and no values.", lambda self: self._place is META, "False")
 _asked("layout", "`vistorch.strided`.", lambda self: strided, "vistorch.strided")
-for _name in ("sparse", "sparse_csr", "quantized", "mkldnn", "meta", "mps", "xpu", "nested"):
+for _name in ("sparse", "sparse_csr", "quantized", "mkldnn", "mps", "xpu", "nested"):
     _asked(f"is_{_name}", "Always False: every tensor is dense.", lambda self: False, "False")
 for _name in ("ipu", "maia", "mtia", "vulkan", "xla"):
     _asked(f"is_{_name}", "Always False: there are CPU and CUDA tensors.", lambda self: False, "False")

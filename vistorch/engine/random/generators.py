@@ -17,7 +17,7 @@ from ..base import cuda_probe
 from ..base.device import device as device_class
 from ..base.device import make
 from ..core.tensor import Tensor, wrap
-from ..memory.placement import CPU, cuda_place, place_of
+from ..memory.placement import CPU, META, cuda_place, place_of
 from . import mersenne_twister
 
 
@@ -109,6 +109,8 @@ def _restored(device: Any, state: np.ndarray) -> Generator:
 
 
 default_generator = Generator()
+# What tensors without values draw from: nothing of it is seen, and the other streams stay where they are.
+of_nothing = Generator()
 _of_devices: dict[int, Generator] = {}
 # The seeds of the CUDA devices: `vistorch.cuda.random` enters itself here.
 cuda_seeds: Any = None
@@ -132,6 +134,8 @@ def reseed(index: int, number: int) -> None:
 
 def pick(generator: Any, place: Any, name: str) -> Any:
     """The generator to draw from: the given one if it fits the place, else the place's own."""
+    if place is META:
+        return of_nothing
     if generator is None:
         return default_generator if place is CPU else of_device(place.device.index)
     if not isinstance(generator, Generator):

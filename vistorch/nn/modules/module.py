@@ -44,6 +44,11 @@ TABLES = (
     "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )
+_EXTRA_STATE_KEY_SUFFIX = EXTRA  # by this name libraries read it
+NO_VALUES = (
+    "Cannot copy out of meta tensor; no data! Please use vistorch.nn.Module.to_empty() instead of "
+    "vistorch.nn.Module.to() when moving module from meta to a different device."
+)
 COMPLEX_MODULE = (
     "Complex modules are a new feature under active development whose design may change, and some modules might not "
     "work as expected when using complex tensors as parameters or buffers. Please file an issue at "
@@ -672,6 +677,8 @@ class Module:
                 warnings.warn(COMPLEX_MODULE, UserWarning, stacklevel=2)
 
         def move(t: Tensor) -> Tensor:
+            if t.is_meta and place is not None and place.device.type != "meta":
+                raise NotImplementedError(NO_VALUES)
             floats = t.is_floating_point() or t.is_complex()
             return converted(t, kind if floats else None, place, False, form if t.ndim in (4, 5) else None)
 

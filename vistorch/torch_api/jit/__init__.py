@@ -117,6 +117,15 @@ def script_if_tracing(fn: Callable) -> Callable:
     return fn
 
 
+class TracerWarning(Warning):
+    """What tracing would warn about: never, because nothing is traced.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> warnings.filterwarnings("ignore", category=vistorch.jit.TracerWarning)
+    """
+
+
 export = script_method = interface = script_if_tracing
 
 

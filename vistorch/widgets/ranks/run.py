@@ -137,7 +137,7 @@ def run_on_ranks(
         watch: how it is recorded, if it is.
         compare: whether each rank keeps what ranks are compared by.
         on_message: called with what else the ranks say.
-        on_wait: called about twenty times a second while nothing comes.
+        on_wait: called after each message, and about twenty times a second while nothing comes.
     """
     from ...rank_workers.pool import RanksGone
 

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from ...debug.ranks import RanksRun
+from ...debug.ranks.controls import Controls
 from .._frame.defaults import defaults
 from .._frame.display import Display
 from .._frame.output import show
@@ -31,12 +32,13 @@ class Panel:
 
     def __init__(self, run: RanksRun, name: str) -> None:
         self.run, self.name, self.view, self.next = run, name, None, 0.0
+        self.shown: Any = None
         try:
             from IPython.display import display
 
             from .live import RanksView
 
-            self.view = RanksView(Display(run.record(), name))
+            self.view = RanksView(Display(run.record(), name), run)
         except (ImportError, FileNotFoundError):  # `%vt doctor` says what is missing
             return
         display(self.view)
@@ -44,6 +46,11 @@ class Panel:
     def look(self) -> None:
         """Show what is new, now and then."""
         now = perf_counter()
+        if self.run.controls is not None:
+            self.run.controls.tick()
+            state = self.run.controls.bar()
+            if state != self.shown:  # what was clicked shows at once
+                self.shown, self.next = state, now
         if self.view is not None and now >= self.next:
             self.view.give(Display(self.run.record(), self.name))
             self.next = perf_counter() + APART
@@ -77,6 +84,7 @@ def watch_on_ranks(cell: str, shell: Any, name: str, title: str, live: Any) -> N
     if not RANKS.open:
         raise Refusal(NONE)
     run = RanksRun(RANKS.pool.count, title)
+    run.controls = Controls(RANKS.pool.count, RANKS.pool.control)
     wanted = defaults.live if live is None else live
     panel = Panel(run, name) if has_front_end(shell) and wanted not in ("off", False) else None
     look: Callable[[], None] = panel.look if panel is not None else lambda: None
@@ -86,6 +94,7 @@ def watch_on_ranks(cell: str, shell: Any, name: str, title: str, live: Any) -> N
             run.take(rank, said)
         elif what == "ended":
             run.ended.add(rank)
+            run.controls.ended(rank)
         look()
 
     outcomes, error = None, ""

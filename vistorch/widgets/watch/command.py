@@ -50,10 +50,15 @@ class Watched(Run):
             return False
         return super().__exit__(kind, error, trace)
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+    @property
+    def display(self) -> Any:
+        """What shows the run as it is now, to be written into a file, too."""
         from .._frame.display import Display
 
-        return Display(self.record(), self.name)._repr_mimebundle_(include, exclude)
+        return Display(self.record(), self.name)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        return self.display._repr_mimebundle_(include, exclude)
 
 
 class Panel:

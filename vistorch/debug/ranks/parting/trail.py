@@ -24,7 +24,7 @@ from ...numbers import host, plain
 OPS = 20_000  # ops that are kept; a comparison is about the beginning of a run
 POINTS = 3_000  # points of the run at which parameters are looked at
 BYTES = 256 << 20  # of arrays that are kept to be shown
-SAMPLES = 4096  # rows of batches that are told apart
+SAMPLES = 4096  # rows of batches that are distinguished
 AROUND = 2  # lines of source shown before and after one
 
 UNNAMED = "parameter "  # how a name begins that no network has given

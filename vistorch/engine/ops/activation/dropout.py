@@ -18,8 +18,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import FLOATS
 from ...kernels import sampling
-from ...memory.placement import CPU
-from ...random.generators import default_generator, of_device
+from ...random.generators import pick
 from ..create.data import put
 from ..create.like import like
 from ..create.rand import values_for
@@ -56,7 +55,7 @@ def _kept(input: Tensor, keep: float, features: bool) -> Any:
         model = d
     else:
         model = like(input, None, "cpu" if place.kind else None, None, "dropout")[0]
-    source = default_generator if place is CPU else of_device(place.device.index)
+    source = pick(None, place, "dropout")
     if model.flags.c_contiguous:
         return sampling.bernoulli(source, keep, model.shape, d.dtype)
     return values_for(model, _coins, source, keep)

@@ -21,6 +21,7 @@ from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from ...core.views import before_write
+from ...memory.placement import META
 from .arguments import type_name
 from .data import cast_array
 from .numbers import fit
@@ -121,7 +122,8 @@ def _direct(x: Tensor, value: Any) -> Tensor | None:
     """Write a number into memory that no history watches; None where the general way is needed."""
     if x._ver is UNTRACKED or (mode.on and sync_rg(x)):
         return None
-    x._data.fill(value)
+    if x._place is not META:
+        x._data.fill(value)
     version(x).n += 1
     if (emit := listeners.write) is not None:
         emit(x, _ZERO.rule)

@@ -15,7 +15,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...kernels import sampling
 from ...memory.placement import CPU, place_of
-from ...random.generators import pick
+from ...random.generators import of_nothing, pick
 from .arguments import check_layout, check_pinned, leaf, sizes, too_large
 from .constants import bare, check_target, into
 from .data import put
@@ -27,8 +27,8 @@ LOOSE = frozenset((sampling.normal, sampling.log_normal, sampling.exponential, s
 
 def drawn(draw: Any, generator: Any, shape: tuple, *args: Any) -> Any:
     """`draw(generator, shape, *args)`, a lack of memory reported as PyTorch reports it."""
-    if 0 in shape and draw in LOOSE:
-        return np.empty(shape, *args)
+    if (0 in shape and draw in LOOSE) or generator is of_nothing:
+        return np.zeros(shape, *args[:1])
     try:
         return draw(generator, shape, *args)
     except (MemoryError, ValueError) as error:
@@ -45,6 +45,8 @@ def memory_order(a: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def values_for(a: Any, draw: Any, generator: Any, *args: Any) -> Any:
     """Numbers for the elements of `a`, drawn in the order of its memory; a numpy array of `a`'s shape."""
+    if generator is of_nothing:
+        return np.zeros(a.shape, a.dtype)
     if (
         not a.size
     ):  # nothing to fill: PyTorch looks at the parameters, but at the dtype only in the strict ones

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from ...base import errors
+from ...base.modes import mode
+from ...core.graph import sync_rg
 from ...core.inplace import replace
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
 from ...kernels import sampling
-from ...random.generators import pick
+from ...random.generators import of_nothing, pick
 from .arguments import no_more, type_name, whole
 from .data import put
 from .fill import NO_GRADIENT, zero
@@ -55,6 +57,8 @@ def write(x: Any, row: Any, draw: Callable, generator: Any, name: str, *args: An
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(name, "input", 1, x)
     source = pick(generator, x._place, name)
+    if source is of_nothing and not (mode.on and sync_rg(x)):
+        return x  # there are no values to overwrite
 
     def fresh(old: Tensor) -> Tensor:
         values = values_for(old._data, draw, source, *args)

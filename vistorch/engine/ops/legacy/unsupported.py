@@ -81,7 +81,7 @@ def _there(kind: str) -> None:
     def call(self, device=None, non_blocking=False, **options):
         return METHODS["to"](self, kind)
 
-    sentence = f"vistorch has cpu and cuda devices; device type {kind!r} has no kernels here"
+    sentence = f"vistorch has cpu, cuda and meta devices; device type {kind!r} has no kernels here"
     _named(call, kind, "Refused: there are CPU and CUDA tensors.", f"NotImplementedError: {sentence}")
 
 

@@ -41,9 +41,14 @@ def _exponential_gradient(F: Any, g: Any, A: Any) -> Any:
     return mT(F, cols(F, mT(F, out), 0, n))
 
 
+def _exponential(xp: Any, A: Any) -> Any:
+    """In double precision, since squaring doubles the error each time; rounded once."""
+    return kernels.exponential(xp, A.astype("c16" if A.dtype.kind == "c" else "f8")).astype(A.dtype)
+
+
 matrix_exp_row = op(
     "linalg_matrix_exp",
-    lambda xp, A: kernels.exponential(xp, A),
+    _exponential,
     inputs="A",
     holomorphic=False,
     formula=r"\bar A = \left[\exp\begin{pmatrix}A^H & \bar Y\\ 0 & A^H\end{pmatrix}\right]_{12}",

@@ -732,6 +732,57 @@ def volatile():
     vistorch.ones(1) * 2  # what listens for volatile tensors ends at the next op after the last of them
 
 
+@claims(
+    "`x.volatile` is the flag, true of what was computed from a volatile tensor, and can be set; in "
+    "PyTorch it is always False."
+)
+@claims("`x.creator` is `grad_fn`, and `previous_functions` lists a leaf as the variable itself.")
+def old_flags():
+    flags = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for L in (vistorch, torch):
+            x = L.ones(2)
+            x.volatile = True
+            flags.append(((x * 2).volatile, x.volatile, L.ones(2).volatile))
+        x = vistorch.ones(2, requires_grad=True)
+        y = x * 2
+        assert y.creator is y.grad_fn and y.creator.previous_functions[0][0] is x
+    assert flags == [(True, True, False), (False, False, False)]
+    assert not hasattr(torch.ones(2), "creator")
+    gc.collect()
+    vistorch.ones(1) * 2
+
+
+@claims(
+    "Old-style `Function` objects, whose `forward(self, ...)` and `backward(self, ...)` are not static, "
+    "run with one warning for each class: an instance is called, and sees plain tensors."
+)
+@claims("They are differentiable once.")
+@claims("PyTorch refuses them.")
+def old_functions():
+    def result(L):
+        class Old(L.autograd.Function):
+            def forward(self, x):
+                assert not x.requires_grad
+                return x * 2
+
+            def backward(self, g):
+                return g * 2
+
+        x = L.ones(2, requires_grad=True)
+        (slope,) = L.autograd.grad(Old()(x).sum(), x, create_graph=True)
+        return slope.tolist(), message(slope.sum().backward)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        slope, refused = result(vistorch)
+    assert len(caught) == 1 and slope == [2.0, 2.0] and "differentiable only once" in refused
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert "Legacy autograd function" in message(result, torch)
+
+
 @claims("Attention has a second derivative; PyTorch's fused kernel has none.")
 def attention():
     def run(L):

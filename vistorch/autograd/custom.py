@@ -16,7 +16,15 @@ from ..engine.core.record import Packed, continued, overwritten, unpacked
 from ..engine.core.tensor import Tensor, wrap
 
 _OF_THE_NODE = frozenset(
-    ("name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr")
+    (
+        "_sequence_nr",
+        "metadata",
+        "name",
+        "next_functions",
+        "previous_functions",
+        "register_hook",
+        "register_prehook",
+    )
 )
 
 

@@ -6,6 +6,7 @@ Invariant: a call of `apply` makes one node or none, and its edges are those its
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import warnings
 import weakref
@@ -68,12 +69,15 @@ class FunctionMeta(type):
         cls._ctx_cls: Any = type(label, (FunctionCtx,), {"__module__": home})
 
 
-class Function(metaclass=FunctionMeta):
-    """Base class of operations with a backward of their own; used through `apply`, never instantiated.
+class Function(FunctionCtx, metaclass=FunctionMeta):
+    """Base class of operations with a backward of their own; used through `apply`.
 
     A subclass defines two static methods: `forward(ctx, *args)` (or `forward(*args)` with
     `setup_context(ctx, inputs, output)`) and `backward(ctx, *grad_outputs)`, which returns one gradient per argument
     of forward, None where there is none.
+
+    An instance can be called only where forward is not static, as in PyTorch's first versions: it is the context
+    itself then (`self.save_for_backward`, `self.saved_tensors`, `self.needs_input_grad`), with a warning.
 
     Example:
         >>> import vistorch
@@ -93,6 +97,8 @@ class Function(metaclass=FunctionMeta):
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if _old().old_style(type(self)):  # warned about when it is called
+            return
         warnings.warn(
             f"{self.__class__} should not be instantiated. Methods on autograd functions are all static, so "
             "you should invoke them on the class itself. Instantiating an autograd function will raise an "
@@ -102,8 +108,12 @@ class Function(metaclass=FunctionMeta):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse the call of an instance."""
-        raise RuntimeError(LEGACY)
+        """Run an old-style function, whose forward is not static; refuse the call of any other instance."""
+        if not _old().old_style(type(self)):
+            raise RuntimeError(LEGACY)
+        if kwargs:
+            raise TypeError(f"{type(self).__name__}() takes no keyword arguments")
+        return _old().call(self, args)
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -258,6 +268,11 @@ class Function(metaclass=FunctionMeta):
         return outs if many else outs[0]
 
 
+def _old() -> Any:
+    """The module of old-style functions, which few programs have."""
+    return importlib.import_module("vistorch.autograd.old_functions")
+
+
 def _node_of(cls: Any, ctx: FunctionCtx, inputs: list, is_tensor: tuple) -> BackwardCFunction:
     """A node whose edges are where the inputs' gradients go now, before forward may write into them."""
     node = cls._backward_cls()
@@ -309,10 +324,11 @@ class Error(Base):
     """Raises when a second derivative is asked of a function that has only one."""
 
     __slots__ = ("edges", "saved", "seq")
+    sentence = DIFFERENTIATED_TWICE
 
     def run(self, g: Any, create_graph: bool) -> list:
         """Refuse."""
-        raise RuntimeError(DIFFERENTIATED_TWICE)
+        raise RuntimeError(self.sentence)
 
 
 def once_differentiable(fn: Callable) -> Callable:
@@ -348,15 +364,15 @@ def once_differentiable(fn: Callable) -> Callable:
         if not mode.on or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return outputs
         many = outputs if isinstance(outputs, tuple) else (outputs,)
-        barred = tuple([_barred(t) if isinstance(t, Tensor) else t for t in many])
-        return barred if isinstance(outputs, tuple) else barred[0]
+        refusing = tuple([barred(t, Error()) if isinstance(t, Tensor) else t for t in many])
+        return refusing if isinstance(outputs, tuple) else refusing[0]
 
     return wrapper
 
 
-def _barred(t: Tensor) -> Tensor:
+def barred(t: Tensor, n: Error) -> Tensor:
+    """The same memory, with a history that refuses to be used."""
     o = wrap(t._data, t._place)
-    n = Error()
     n.edges, n.saved = (), ()
     n.hooks = None  # type: ignore[assignment]
     n.shape, n.dtype, n.place = t._data.shape, t._data.dtype, t._place

@@ -9,10 +9,10 @@ import warnings
 from typing import Any
 
 from ..engine.backward.backward_pass import queue_callback
-from ..engine.base.warn_once import user_level
-from ..engine.core.registry import FUNCTIONS
+from ..engine.base.warn_once import once, user_level
+from ..engine.core.registry import FUNCTIONS, METHODS
 from ..engine.core.tensor import Tensor
-from .volatile import make_volatile
+from .volatile import REMOVED, make_volatile
 
 __all__ = ["Variable", "VariableMeta"]
 
@@ -58,10 +58,7 @@ class Variable(metaclass=VariableMeta):
     ) -> Tensor:
         """See the class."""
         if volatile:
-            warnings.warn(
-                "volatile was removed and now has no effect. Use `with vistorch.no_grad():` instead.",
-                stacklevel=user_level(),
-            )
+            warnings.warn(REMOVED, stacklevel=user_level())
         if data is None:
             data = FUNCTIONS["empty"](0)
         if not isinstance(data, Tensor):
@@ -75,3 +72,29 @@ class Variable(metaclass=VariableMeta):
 def variable(*args: Any, **kwargs: Any) -> Any:
     """RuntimeError: PyTorch made it an error long ago."""
     raise RuntimeError("vistorch.autograd.variable(...) is deprecated, use vistorch.tensor(...) instead")
+
+
+class _Creator:
+    """The function that made the tensor, None for a leaf: what `grad_fn` was called at first.
+
+    An old-style function is its own node: its instance is given. Warned about once. A value that a program gives a
+    tensor under this name comes first.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> x = vistorch.ones(2, requires_grad=True)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     x.creator, (x * 2).creator.name()
+        (None, 'MulBackward0')
+    """
+
+    def __get__(self, t: Any, kind: Any = None) -> Any:
+        if t is None:
+            return self
+        once("creator is called grad_fn today.")
+        node = t.grad_fn
+        return None if node is None else node._creator()
+
+
+METHODS["creator"] = _Creator()

@@ -1,4 +1,4 @@
-"""`Variable(x, volatile=True)`: nothing computed from it is recorded, whatever else requires grad.
+"""`volatile`, a flag that spreads: nothing computed from such a tensor is recorded, whatever else requires grad.
 
 Ops know nothing of it. While a volatile tensor is alive, a listener sees every op; what was made from a volatile
 tensor loses its history at once, and is volatile too. Invariant: when the last one is gone the listener leaves, so that
@@ -8,12 +8,17 @@ programs without volatile tensors pay nothing.
 from __future__ import annotations
 
 import threading
+import warnings
 import weakref
 from functools import partial
 from typing import Any
 
 from ..engine.base.events import Listener
+from ..engine.base.warn_once import user_level
+from ..engine.core.registry import METHODS
 from ..engine.core.tensor import Tensor
+
+REMOVED = "volatile was removed and now has no effect. Use `with vistorch.no_grad():` instead."
 
 _alive: dict[int, weakref.ref] = {}
 _lock = threading.Lock()
@@ -79,3 +84,30 @@ class _Tracker(Listener):
 
 
 _tracker = _Tracker()
+
+
+def _set_volatile(t: Tensor, value: Any) -> None:
+    warnings.warn(REMOVED, stacklevel=user_level())
+    if value:
+        make_volatile(t)
+    elif is_volatile(t):
+        del _alive[id(t)]
+
+
+METHODS["volatile"] = property(
+    is_volatile,
+    _set_volatile,
+    doc="""Whether nothing computed from the tensor is recorded; true of what was computed from a volatile tensor.
+
+    A flag of PyTorch's first versions: setting it warns, because `with vistorch.no_grad():` came in its place.
+
+    Example:
+        >>> import vistorch, warnings
+        >>> x = vistorch.ones(2)
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     x.volatile = True
+        >>> (x * 2).volatile, vistorch.ones(2).volatile
+        (True, False)
+    """,
+)

@@ -114,6 +114,22 @@ class Base:
         edges = [self.edges[i] for i in self._gradient_slots()]
         return tuple((None, 0) if e is None else e.endpoint() for e in edges)
 
+    @property
+    def previous_functions(self) -> tuple:
+        """`next_functions` by its first name, with the variable itself in the place of a leaf's node.
+
+        Example:
+            >>> import vistorch
+            >>> x = vistorch.ones(2, requires_grad=True)
+            >>> (x * 2).grad_fn.previous_functions[0][0] is x
+            True
+        """
+        return tuple((None if n is None else n._creator(), nr) for n, nr in self.next_functions)
+
+    def _creator(self) -> Any:
+        """What PyTorch's first versions gave in this node's place."""
+        return self
+
     def _gradient_slots(self) -> Any:
         """The positions in `edges` of the inputs that can have a gradient."""
         vjps = None if self.rule is None else self.rule.vjps
@@ -235,6 +251,9 @@ class AccumulateGrad(Base):
     def name(self) -> str:
         """The name PyTorch prints: its full one, for this node only."""
         return "vistorch::autograd::AccumulateGrad"
+
+    def _creator(self) -> Any:
+        return self.variable
 
     # made once per graph and leaf, on the hot path: what can be read from the variable is not stored
     shape = property(attrgetter("variable._data.shape"))  # type: ignore[assignment]

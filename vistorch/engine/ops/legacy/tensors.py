@@ -6,39 +6,12 @@ Invariant: what has no meaning any more answers as PyTorch does, with its warnin
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from ...base import errors
 from ...base.warn_once import user_level
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
 
-
-def _volatile(self: Tensor) -> bool:
-    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=user_level())
-    return False
-
-
-def _set_volatile(self: Tensor, value: Any) -> None:
-    warnings.warn(
-        "volatile was removed and now has no effect. Use `with vistorch.no_grad():` instead.",
-        stacklevel=user_level(),
-    )
-
-
-METHODS["volatile"] = property(
-    _volatile,
-    _set_volatile,
-    doc="""Always False, with a warning; setting it changes nothing.
-
-    Example:
-        >>> import vistorch, warnings
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore")
-        ...     vistorch.ones(2).volatile
-        False
-    """,
-)
 METHODS["name"] = property(
     lambda self: None,
     doc="""None: tensors have no names.

@@ -9,6 +9,7 @@ Invariant: gradients are those of the whole batch, whatever the order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from ...engine.base.modes import no_grad
@@ -63,23 +64,13 @@ class _Schedule:
         Returns:
             The outputs where the last part is; None elsewhere.
         """
-        trains = self.loss_fn is not None
-        run = _Run(self, args, target, kwargs, trains)
-        if trains:
-            run.go()
-        else:
-            with no_grad():
-                run.go()
-        if losses is not None:
-            losses[:] = [loss.detach() for _, loss in sorted(run.losses.items())]
-        if trains and self.scale_grads and self.count > 1:
+        run = self._run(args, target, kwargs, self.loss_fn is not None, losses)
+        if run.trains and self.scale_grads and self.count > 1:
             for stage in self.stages:
                 for p in stage.submod.parameters():
                     if p.grad is not None:
                         p.grad.div_(self.count)
-        if not run.outputs or not return_outputs:
-            return None
-        return _merged([out for _, out in sorted(run.outputs.items())])
+        return run.output() if return_outputs else None
 
     def eval(self, *args: Any, target: Any = None, losses: list | None = None, **kwargs: Any) -> Any:
         """Compute one batch without training.
@@ -90,12 +81,15 @@ class _Schedule:
             losses: takes the loss of each micro-batch.
             **kwargs: named inputs of every part here.
         """
-        run = _Run(self, args, target, kwargs, False)
-        with no_grad():
+        return self._run(args, target, kwargs, False, losses).output()
+
+    def _run(self, args: tuple, target: Any, kwargs: dict, trains: bool, losses: list | None) -> _Run:
+        run = _Run(self, args, target, kwargs, trains)
+        with nullcontext() if trains else no_grad():
             run.go()
         if losses is not None:
             losses[:] = [loss.detach() for _, loss in sorted(run.losses.items())]
-        return _merged([out for _, out in sorted(run.outputs.items())]) if run.outputs else None
+        return run
 
 
 class _Run:
@@ -128,6 +122,10 @@ class _Run:
                 )
         for stage in self.schedule.stages:
             stage.settle()
+
+    def output(self) -> Any:
+        """The outputs of all micro-batches as one, where the last part is; None elsewhere."""
+        return _merged([out for _, out in sorted(self.outputs.items())]) if self.outputs else None
 
     def _can(self, stage: PipelineStage, what: str, number: int) -> bool:
         if what == "F":
@@ -206,16 +204,7 @@ class ScheduleGPipe(_Schedule):
 
 
 class Schedule1F1B(_Schedule):
-    """A backward pass as soon as there can be one.
-
-    Args:
-        stage: this rank's part; or several.
-        n_microbatches: into how many pieces a batch is cut.
-        loss_fn: of outputs and targets, the mean over a micro-batch; without it nothing is trained.
-        args_chunk_spec: PyTorch's; tensors are cut along their first dimension.
-        kwargs_chunk_spec: PyTorch's; not used.
-        output_merge_spec: PyTorch's; not used.
-        scale_grads: divide the gradients by the number of micro-batches, as the mean over the batch has them.
+    """A backward pass as soon as there can be one; the arguments are those of `ScheduleGPipe`.
 
     Example:
         >>> import vistorch

@@ -89,7 +89,12 @@ def test_what_runs_as_it_is_written_in_a_compiled_program_is_noted():
     torch._dynamo.reset()
     model = Broken()
     compiled, calls = torch.compile(model, backend="eager"), []
-    model.second.register_forward_hook(lambda *given: calls.append(listening._state.noting.modules.call))
+
+    @torch.compiler.disable
+    def fetch(*given):
+        calls.append(listening._state.noting.modules.call)
+
+    model.second.register_forward_hook(fetch)
     with listened():
         compiled(torch.ones(3, 4))
     called = [one.module() for one in calls[0].around()]

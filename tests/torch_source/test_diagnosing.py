@@ -17,7 +17,7 @@ from vistorch import vt
 from vistorch.debug.diagnose import Diagnosis
 from vistorch.debug.diagnose.rules import RULES
 from vistorch.engine.base.events import _kinds
-from vistorch.torch_source.diagnosing import TorchEvidence
+from vistorch.torch_source.diagnosing import TorchEvidence, _order
 
 CAUSES = [
     "gradients never cleared",
@@ -147,6 +147,13 @@ def test_a_cure_is_tried_on_torch(monkeypatch):
     one = vt.diagnose(train, net, opt).record().findings[0]
     assert one.rule == "used twice" and [t.strip() for _, _, t in one.cure] == ["opt.zero_grad()"]
     assert one.tried.with_it and "gone" in one.tried.after
+
+
+def test_every_leaf_of_a_pass_is_reached():
+    leaves = [torch.ones(2, requires_grad=True) for _ in range(60)]
+    found = _order((sum((one.exp() * one).sum() for one in leaves),), {})
+    assert sorted(id(node.variable) for node in found if hasattr(node, "variable")) == sorted(map(id, leaves))
+    assert len(found) == 60 * 5  # a leaf, exp, mul, sum and add for each
 
 
 def test_every_rule_is_a_rule_over_torch_too():

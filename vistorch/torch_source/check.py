@@ -385,7 +385,7 @@ class _Function:
             found = torch.autograd.grad(
                 outs, given, [torch.from_numpy(c) for c in cotangents], allow_unused=True
             )
-        return [None if g is None else g.numpy() for g in found]
+        return [None if g is None else host(g) for g in found]
 
 
 def _double(value: Any) -> Any:

@@ -122,6 +122,8 @@ class Reader:
         if t.dtype == torch.bfloat16:
             t = t.float()
         try:
+            if private.is_without_memory(t):
+                t = t.clone()
             return t.resolve_conj().resolve_neg().cpu().numpy()
         except (TypeError, RuntimeError):  # sparse, quantized
             return np.broadcast_to(np.float32(0), tuple(t.shape))
@@ -457,7 +459,7 @@ def _read(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple, tup
 def _order(roots: tuple, known: dict[int, TorchNode]) -> list[Any]:
     """The nodes that a pass goes through, the newest first; leaves as the engine has them."""
     found: list[tuple[float, Any]] = []
-    seen: set[int] = set()
+    seen: set[Any] = set()  # the nodes themselves: one that is let go gives its number to the next
     waiting = []
     for t in roots:
         if t.grad_fn is not None:
@@ -466,9 +468,9 @@ def _order(roots: tuple, known: dict[int, TorchNode]) -> list[Any]:
             found.append((-1.0, _leaf(t)))
     while waiting:
         node = waiting.pop()
-        if id(node) in seen:
+        if node in seen:
             continue
-        seen.add(id(node))
+        seen.add(node)
         variable = getattr(node, "variable", None)
         if variable is not None and not node.next_functions:
             found.append((-1.0, _leaf(variable)))

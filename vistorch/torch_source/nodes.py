@@ -100,8 +100,7 @@ class TorchNodes:
             several = isinstance(value, (tuple, list)) and any(isinstance(one, torch.Tensor) for one in value)
             parts = [(f"{name}[{i}]", one) for i, one in enumerate(value)] if several else [(name, value)]
             found += [_saved(node, called, one) for called, one in parts if one is not None]
-        for i, raw in enumerate(private.raw_saved_of_function(node)):
-            data = private.data_of(raw)
+        for i, data in enumerate(private.saved_of_function(node)):
             if data is not None:
                 found.append(Saved(f"saved {i}", "input", data, memory_of(data)))
         return found

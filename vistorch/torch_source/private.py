@@ -8,6 +8,7 @@ Invariant: no function here changes a graph, but for `run_node`, which runs one 
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import operator
 import sys
@@ -98,13 +99,62 @@ def raw_saved_of_function(node: Any) -> tuple:
         return ()
 
 
-def data_of(raw: Any) -> Any:
-    """The tensor behind a saved entry, None where a hook has packed it."""
-    return None if _is_packed(raw) else getattr(raw, "data", None)
+def saved_of_function(node: Any) -> list:
+    """The tensors that a custom Function keeps, None where a hook has packed one; [] for a node of C++.
+
+    Up to 2.9 torch gives all of them or none, so all are None where one is packed, or was written since.
+    """
+    raws = raw_saved_of_function(node)
+    hidden = [_is_packed(raw) for raw in raws]
+    if not raws or hasattr(raws[0], "data"):
+        return [None if is_hidden else raw.data for raw, is_hidden in zip(raws, hidden, strict=True)]
+    try:
+        return [None] * len(raws) if any(hidden) else list(node.saved_tensors)
+    except RuntimeError:  # freed, or written over since
+        return [None] * len(raws)
 
 
 def _is_packed(raw: Any) -> bool:
-    return getattr(raw, "unpack_hook", None) is not None
+    if raw is None:
+        return False
+    if hasattr(raw, "unpack_hook"):  # since torch 2.10
+        return raw.unpack_hook is not None
+    word = _word_of_hooks()
+    return word is None or bool(_words(raw)[word])
+
+
+@functools.cache
+def _word_of_hooks() -> int | None:
+    """Which word of a saved entry in memory is the pointer to its hooks; None where that cannot be said.
+
+    Up to 2.9 torch does not say whether an entry was packed, so the word is looked for in entries of which it is known:
+    it is zero in each without hooks, and not zero in each with them. Where not exactly one word is so, every entry
+    counts as packed: then less is shown, and no hook of the user's runs.
+    """
+    with without_modes(), without_dispatch_modes(), torch.enable_grad():
+        x = torch.ones(2, requires_grad=True)
+        nodes = [
+            (x * x).grad_fn,
+            x.exp().grad_fn,
+            (torch.ones(2) * x).grad_fn,
+        ]  # the last keeps None as "other"
+        plain = [nodes[0]._raw_saved_self, nodes[1]._raw_saved_result, nodes[2]._raw_saved_other]
+        nodes += [(x * x).grad_fn, x.exp().grad_fn]
+        hooked = [nodes[3]._raw_saved_self, nodes[3]._raw_saved_other, nodes[4]._raw_saved_result]
+        for entry in hooked:
+            entry.register_hooks(lambda t: 0, lambda packed: torch.ones(2))
+        without, having = [_words(e) for e in plain], [_words(e) for e in hooked]
+    found = [i for i in range(_WORDS) if all(w[i] for w in having) and not any(w[i] for w in without)]
+    return found[0] if len(found) == 1 else None
+
+
+_WORDS = 8  # an entry has 12 and more: what is read is its own
+
+
+def _words(entry: Any) -> tuple[int, ...]:
+    """The first words of an entry in memory: its Python object holds a pointer to it behind the object's own header."""
+    place = ctypes.c_void_p.from_address(id(entry) + object.__basicsize__).value
+    return tuple((ctypes.c_uint64 * _WORDS).from_address(place)) if place else ()
 
 
 def _each(value: Any) -> tuple:
@@ -189,7 +239,7 @@ def _whole(node: Any) -> Iterator[None]:
     if not is_compiled(node):
         yield
         return
-    kept = [data for raw in raw_saved_of_function(node) if (data := data_of(raw)) is not None]
+    kept = [data for data in saved_of_function(node) if data is not None]
     copies = [data.clone() for data in kept]
     try:
         with torch._functorch.config.patch(donated_buffer=False):
@@ -270,6 +320,11 @@ def is_wrapped(tensor: Any) -> bool:
 def is_fake(tensor: Any) -> bool:
     """Whether a tensor has no values because it stands for one: FakeTensor and what holds one."""
     return any(base.__name__ == "FakeTensor" for base in type(tensor).__mro__)
+
+
+def is_without_memory(tensor: Any) -> bool:
+    """Whether a tensor is zeros that take no memory: up to torch 2.9 an array of it is of memory that is not its."""
+    return tensor._is_zerotensor()
 
 
 def stored(tensor: Any) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any
 from ..debug.source import Unsupported, real_torch
 from ..torch_api.compat import import_torch
 
-OLDEST, NEWEST = (2, 11), (2, 15)  # the tests of this package have run with 2.11, 2.13 and 2.15
+OLDEST, NEWEST = (2, 9), (2, 15)  # the tests of this package have run with 2.9, 2.11, 2.13 and 2.15
 ALIASED = (
     "this is a thing of PyTorch, and `import torch` gives vistorch in this kernel: type `%vt torch off` to look into "
     "PyTorch, or make the thing with vistorch"

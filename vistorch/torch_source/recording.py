@@ -238,6 +238,11 @@ class TorchRecord:
         outs = [t for t in (out if isinstance(out, (tuple, list)) else [out]) if isinstance(t, torch.Tensor)]
         if not outs or not any(kind != "number" for kind, *_ in ins):
             return
+        if schema.name == "slice" and _is_whole(args[0], outs[0]):  # torch 2.6 writes one for `x[:, 0]`
+            known = self._made.get(private.key_of(args[0]))
+            if known is not None:
+                self._made[private.key_of(outs[0])] = weakref.ref(outs[0]), *known[1:]
+            return
         call = self._modules.call
         inside = None if call is None else (call.around()[0].module(), call.module())
         name, order = name_of(func, schema, ins)
@@ -295,6 +300,14 @@ class TorchRecord:
             mode = getattr(self._thread, "mode", None)
             number = 0 if mode is None else mode.here.number
             self._leaves.append((number, leaf, values.host(came[0]).copy()))
+
+
+def _is_whole(tensor: Any, part: Any) -> bool:
+    return (tensor.shape, tensor.stride(), tensor.storage_offset()) == (
+        part.shape,
+        part.stride(),
+        part.storage_offset(),
+    )
 
 
 def name_of(func: Any, schema: private.Schema, ins: list) -> tuple[str, tuple[int, ...] | None]:

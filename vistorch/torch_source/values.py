@@ -85,7 +85,8 @@ def placed(t: Any) -> tuple[np.ndarray, Any]:
     Raises:
         Unsupported: it has no values, and why.
     """
-    if t.layout is torch.strided and t.device.type == "cpu" and t.dtype in _PLAIN:
+    plain = t.layout is torch.strided and t.device.type == "cpu" and t.dtype in _PLAIN
+    if plain and not private.is_without_memory(t):
         try:
             return t.detach().numpy(), CPU
         except (RuntimeError, TypeError):  # conjugated, a subclass, without values
@@ -122,6 +123,8 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
             if t.is_quantized:
                 notes.append(f"{name}, shown dequantized")
                 t = t.dequantize()
+            if private.is_without_memory(t):
+                t = t.clone()
             if t.is_conj() or t.is_neg():
                 t = t.resolve_conj().resolve_neg()
             name = name_of(t.dtype)
@@ -134,7 +137,7 @@ def _host(t: Any) -> tuple[np.ndarray, list[str]]:
             if name in FOREIGN:
                 whole = torch.uint8 if t.element_size() == 1 else torch.int16
                 return t.cpu().view(whole).numpy().view(FOREIGN[name]), notes
-            return t.cpu().numpy(force=True), notes  # force: also zeros that take no memory
+            return t.cpu().numpy(), notes
         except (RuntimeError, TypeError, NotImplementedError) as error:
             kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
             raise Unsupported(f"a tensor of {name}{kind} cannot be read: {_line(error)}") from None

@@ -38,7 +38,7 @@ ELSEWHERE = {
 # Modules with a file that have rows of the table besides: what of them is not built says so when it is used.
 COMPLETED = """
     distributed.algorithms.ddp_comm_hooks distributed.optim distributed.pipelining distributed.tensor
-    distributed.tensor.parallel
+    distributed.tensor.parallel library
 """.split()
 # What pickles of older versions call modules: former name, or former:present, by present folder.
 _moved = {
@@ -171,7 +171,8 @@ class Files:
         if root != "vistorch":
             return None
         if name in ELSEWHERE:
-            return PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
+            spec = PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
+            return _completed(spec) if name in COMPLETED else spec
         if name in COMPLETED:
             return _completed(PathFinder.find_spec(fullname, path))
         return None if (public := public_name(name)) == name else _second_name(fullname, public)

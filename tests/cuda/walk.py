@@ -17,7 +17,7 @@ ENGINE = HERE.parents[1] / "vistorch" / "engine"
 LEFT_OUT = {"cupy_.py"}  # speaks to cupy itself, and only there
 # `getattr(xp, name)` in the sources; `TABLE` lists the kernels that are given by name.
 BY_NAME = "add multiply maximum minimum logical_and logical_or logical_xor cumsum cumprod".split()
-NOT_CUPY = {"__name__"}
+NOT_CUPY = {"__name__", "linalg"}  # a namespace is not called
 ARRAY_METHODS = frozenset(n for n in dir(np.ndarray) if n[0] != "_" and callable(getattr(np.ndarray, n)))
 
 
@@ -68,6 +68,9 @@ def uses(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
         if isinstance(node, ast.Call):
             for name in filter(None, map(name_of, branches(node.func))):
                 yield name, [k.arg for k in node.keywords if k.arg]
+            if dotted(node.func)[-1:] == ["lapack"] and isinstance(node.args[1], ast.Constant):
+                # `checks.lapack(xp, "svd", ...)`
+                yield f"linalg.{node.args[1].value}", [k.arg for k in node.keywords if k.arg]
         if isinstance(node, ast.FunctionDef):
             yield from by_alias(node)
         if takes_xp(node):

@@ -24,6 +24,10 @@ OUTSIDE = {
         "gloo", init_method="env://", store=d.HashStore(), rank=0, world_size=1
     ),
     "scheme": lambda d, T: d.init_process_group("gloo", init_method="foo://x", rank=0, world_size=1),
+    "unknown backend": lambda d, T: d.init_process_group("bogus", rank=0, world_size=1, store=d.HashStore()),
+    "unknown backend of a device": lambda d, T: d.init_process_group(
+        "cpu:bogus", rank=0, world_size=1, store=d.HashStore()
+    ),
     "timeout": lambda d, T: d.init_process_group(
         "gloo", timeout=5, rank=0, world_size=1, store=d.HashStore()
     ),
@@ -66,12 +70,15 @@ INSIDE = {
     "new_group of another": lambda d, T: d.new_group([7]),
     "new_group of two": lambda d, T: d.new_group([0, 1]),
     "new_group twice": lambda d, T: d.new_group([0, 0]),
+    "new_group of none": lambda d, T: d.new_group([]),
+    "new_group of an unknown backend": lambda d, T: d.new_group([0], backend="bogus"),
     "object from 3": lambda d, T: d.broadcast_object_list([1], 3),
     "scatter no objects": lambda d, T: d.scatter_object_list([], [1]),
     "scatter two objects": lambda d, T: d.scatter_object_list([None], [1, 2]),
     "gather an object": lambda d, T: d.gather_object(1),
     "P2POp": lambda d, T: d.P2POp(d.all_reduce, T.ones(2), 0),
     "batch": lambda d, T: d.batch_isend_irecv([3]),
+    "empty batch": lambda d, T: d.batch_isend_irecv([]),
     "subgroups": lambda d, T: d.new_subgroups(3),
     "destroy 3": lambda d, T: d.destroy_process_group(3),
 }

@@ -244,6 +244,7 @@ if os.path.exists(path):
     net.load_state_dict(kept["net"])
     begin = kept["step"] + 1
 again = os.environ["TORCHELASTIC_RESTART_COUNT"] != "0"
+dist.barrier()  # all have read before one writes
 for step in range(begin, 4):
     with torch.no_grad():
         net.weight += 1

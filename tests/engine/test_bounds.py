@@ -196,6 +196,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "widgets/_frame/wire.py": ({"np.frombuffer": 1}, ()),
     # 24 bytes that the driver gave, and bytes of Python, whole
     "engine/kernels/cuda/faults.py": ({"np.frombuffer": 1}, ()),
+    "rank_workers/pool.py": ({"np.frombuffer": 1}, ()),
     "ranks/fingerprint.py": ({"np.frombuffer": 1}, ()),
     "ranks/objects.py": ({"np.frombuffer": 1}, ()),
     # no memory of tensors: a signal at a parent's death, libraries, the arguments of a call

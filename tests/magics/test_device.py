@@ -39,7 +39,7 @@ def test_a_default_that_goes_away_becomes_the_cpu(shell, where):
 def test_a_device_that_is_not_there_changes_nothing(shell):
     vt.device("simulate", 2)
     vt.device("cuda:1")
-    for where in ("cuda:2", "gpu", "meta", "cuda:-1", 7, 1.5):
+    for where in ("cuda:2", "gpu", "mps", "cuda:-1", 7, 1.5):
         with pytest.raises(vt.Refusal):
             vt.device(where)
     assert str(vistorch.get_default_device()) == "cuda:1"

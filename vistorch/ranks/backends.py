@@ -69,7 +69,7 @@ def _known(name: str) -> str:
     if name in _NOT_HERE:
         raise RuntimeError(f"Distributed package doesn't have {name.upper()} built in: {_NOT_HERE[name]}")
     if name not in NAMES:
-        raise ValueError(f"there is no backend {name!r}: take 'mpi' for CPUs, 'nccl' for CUDA devices.")
+        raise AssertionError(f"Unknown backend type {name}: take 'mpi' for CPUs, 'nccl' for CUDA devices.")
     if name == "nccl" and not is_nccl_available():
         raise RuntimeError(
             "Distributed package doesn't have NCCL built in: it needs cupy with NCCL and a CUDA device. Take 'mpi'."

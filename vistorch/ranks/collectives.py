@@ -423,6 +423,8 @@ def all_gather(
             "ProcessGroupMPI::allgather: invalid output tensor list: number of output tensors should equal to the "
             f"world size ({group.size()}), but it is {len(outputs)}"
         )
+    if len({t.numel() for t in outputs}) > 1:
+        _check_lengths(group, outputs, tensor)
     if outputs[group.rank()].numel() != tensor.numel():
         raise DistArgumentError(
             f"all_gather: this rank's tensor has the shape {list(tensor.shape)}, and its place in tensor_list "
@@ -445,6 +447,21 @@ def all_gather(
         return [request], lambda: spread(into, outputs)
 
     return _start("all_gather", group, [tensor], async_op, begin, outputs)
+
+
+def _check_lengths(group: ProcessGroup, outputs: Sequence[Tensor], tensor: Tensor) -> None:
+    """Raise on all ranks if tensors of several lengths do not fit their places: else some would wait for the others."""
+    group.begin("all_gather", "lengths", checks=False)
+    lengths = np.zeros(group.size(), np.int64)
+    mine = np.array([tensor.numel()], np.int64)
+    request = group.transport.all_gather(mine.view(np.uint8), lengths.view(np.uint8))
+    group.run("all_gather", [request], None, False)
+    for rank, (length, place) in enumerate(zip(lengths, outputs, strict=True)):
+        if length != place.numel():
+            raise DistArgumentError(
+                f"all_gather: the tensor of rank {rank} has {length} elements, and its place in tensor_list "
+                f"{place.numel()}"
+            )
 
 
 _tensor_list = tensor_list  # `all_gather` has PyTorch's argument of that name

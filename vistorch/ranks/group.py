@@ -343,6 +343,8 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
         [0]
         >>> dist.destroy_process_group()
     """
+    if outside(group):
+        raise ValueError("Invalid process group specified")
     return list(chosen(group).ranks)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.base.warn_once import once
-from . import wiring
+from . import slurm, wiring
 from .backends import Backend, by_device
 from .debug_level import debug_level
 from .errors import NO_GROUP
@@ -90,6 +90,8 @@ def init_process_group(
         _environment(comm)
     else:
         if store is None:
+            if init_method in (None, "env://") and rank == world_size == -1:
+                os.environ.update(slurm.rank_environment())
             found: Any = next(rendezvous(init_method or "env://", rank, world_size, timeout=timeout))
             store, rank, world_size = found
             found[0].set_timeout(timeout)
@@ -259,6 +261,10 @@ def new_group(
     if ranks is None:
         chosen_ranks = list(world.ranks)
     else:
+        if not len(ranks):
+            raise TypeError(
+                "new_group: `ranks` is empty, and a group has at least one rank; None stands for all."
+            )
         chosen_ranks = sorted(ranks) if sort_ranks else list(ranks)
         if len(set(chosen_ranks)) != len(chosen_ranks):
             raise ValueError(f"ranks list must not contain duplicate entries, got {chosen_ranks}")

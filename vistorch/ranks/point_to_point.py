@@ -11,7 +11,7 @@ from typing import Any
 from ..engine.core.tensor import Tensor
 from .buffers import Buffer
 from .collectives import described, mover, not_in_group, one_tensor, root_of
-from .errors import DistBackendError
+from .errors import DistArgumentError, DistBackendError
 from .group import ProcessGroup, chosen
 from .transport import ANY
 from .work import Work
@@ -34,7 +34,7 @@ def peer_of(group: ProcessGroup, rank: int | None, group_rank: int | None, which
         return ANY
     found = root_of(group, rank, group_rank)
     if found == group.rank():
-        raise ValueError(
+        raise (ValueError if which == "destination" else DistArgumentError)(
             f"Invalid {which} rank: {which} rank should not be the same as the rank of the current process."
         )
     return found
@@ -267,14 +267,14 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
         >>> dist.batch_isend_irecv([])
         Traceback (most recent call last):
             ...
-        ValueError: Invalid ``p2p_op_list``: it has no operation.
+        IndexError: Invalid ``p2p_op_list``: it has no operation.
     """
     if not isinstance(p2p_op_list, (list, tuple)) or not all(isinstance(one, P2POp) for one in p2p_op_list):
         raise ValueError(
             "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."
         )
     if not p2p_op_list:
-        raise ValueError("Invalid ``p2p_op_list``: it has no operation.")
+        raise IndexError("Invalid ``p2p_op_list``: it has no operation.")
     group = p2p_op_list[0].group
     if not all(one.group is group for one in p2p_op_list):
         raise ValueError("All ops need to use the same group.")

@@ -17,6 +17,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from . import slurm
 from .store import PrefixStore, Store
 
 # mpiexec and srun say in these that the process is already in an MPI job
@@ -64,10 +65,36 @@ def managed() -> Any:
     """The world communicator of the job that mpiexec or srun made."""
     MPI = mpi()
     if not MPI.Is_initialized():
+        if _only_pmix() and "MPICH" in (said := _library(MPI)) and "pmix" not in said.lower():
+            raise RuntimeError(
+                _ALONE.format(first="The ranks were started")
+            )  # MPI itself would end the process
         MPI.Init_thread(MPI.THREAD_MULTIPLE)
         MPI.COMM_WORLD.Barrier()
         _unlink()
+    size, promised = MPI.COMM_WORLD.Get_size(), _promised()
+    if size == 1 < promised:  # each rank would train on its own
+        raise RuntimeError(_ALONE.format(first=f"{promised} ranks were started"))
     return MPI.COMM_WORLD
+
+
+_ALONE = (
+    "{first}, but not by this process's MPI, which sees itself alone. Start the program by that MPI's own mpiexec; "
+    "under Slurm by `srun --mpi=none` (the ranks find each other by Slurm's variables) or `srun --mpi=pmi2`."
+)
+
+
+def _only_pmix() -> bool:
+    """Whether what started this process speaks PMIx and nothing else."""
+    return "PMIX_RANK" in os.environ and not any(name in os.environ for name in ("PMI_FD", "PMI_PORT"))
+
+
+def _promised() -> int:
+    """How many ranks were started together, as far as the environment says it; 1 if it does not."""
+    for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE"):
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return max(1, slurm.tasks())
 
 
 def wired(store: Store, rank: int, size: int, seconds: float) -> Any:

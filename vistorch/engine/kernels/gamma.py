@@ -218,15 +218,15 @@ def _cotangent_derivative(n):
 
 
 def _polygamma_reflected(xp, n, x, kind):
-    if n == 1:  # torch's trigamma: at a pole the sine of a rounded multiple of pi, which is not zero
-        sine = xp.sin(kind.type(math.pi) * x.astype(kind)).astype(x.dtype)
-        return math.pi**2 / (sine * sine) - _polygamma(xp, n, 1 - x, kind)
     part = x - xp.rint(x)
     cotangent = 1 / xp.tan(math.pi * part)
     mirror = _polygamma(xp, n, 1 - x, kind)
     turned = math.pi ** (n + 1) * horner(_cotangent_derivative(n), cotangent)
     out = (mirror if n % 2 == 0 else -mirror) - turned
     pole = (part == 0) | ((n > 1) & xp.isinf(x))  # torch's trigamma alone is nan at -inf
+    if n == 1:  # torch's trigamma at a pole: of the sine of a rounded multiple of pi, which is not zero
+        sine = xp.sin(kind.type(math.pi) * x.astype(kind)).astype(x.dtype)
+        return xp.where(pole, math.pi**2 / (sine * sine) - mirror, out)
     return xp.where(pole, float("inf") if n % 2 else -float("inf"), out)
 
 

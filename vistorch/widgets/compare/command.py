@@ -253,7 +253,6 @@ COMPARE = Command(
     examples=(
         ("compare before after", "two cells that %%vt record kept"),
         ('compare "before.vtr" after --rtol 1e-3', "a file of --save, less strictly"),
-        ("compare --ranks", "as %%vt compare, of a cell on all ranks: where these part"),
     ),
     about="where two recordings first differ",
     rank=100,

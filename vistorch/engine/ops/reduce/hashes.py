@@ -19,9 +19,21 @@ from .frame import axes_of, label, missing, tensor
 
 def _xor(xp: Any, input: Any, dims: tuple, keepdim: bool) -> Any:
     wide = input.astype("f8" if dtypes.of(input.dtype).is_floating_point else "i8").view("u8")
-    for axis in reversed(dims):
-        wide = xp.bitwise_xor.reduce(wide, axis, keepdims=keepdim)
+    for axis in dims:
+        wide = _folded(xp, xp.moveaxis(wide, axis, 0))[None]
+        wide = xp.moveaxis(wide, 0, axis)
+    if not keepdim:
+        wide = wide.reshape([n for i, n in enumerate(input.shape) if i not in dims])
     return xp.asarray(wide)
+
+
+def _folded(xp: Any, x: Any) -> Any:
+    """ "Exclusive or" over the first dim, half by half, for cupy cannot reduce by it."""
+    while x.shape[0] > 1:
+        half = x.shape[0] // 2
+        folded = xp.bitwise_xor(x[:half], x[half : 2 * half])
+        x = folded if x.shape[0] % 2 == 0 else xp.concatenate((folded, x[2 * half :]))
+    return x[0]
 
 
 xor_dims = op("xor_dims", _xor, widen=False)

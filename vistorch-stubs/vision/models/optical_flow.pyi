@@ -1,0 +1,9 @@
+# Made by `make generated` from the tables of vistorch/_lazy.py and vistorch/torch_api/unbuilt.py.
+"""Networks that follow movement: named, not built."""
+
+from typing import Any, NoReturn
+
+class RAFT:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+def raft_large(*args: Any, **kwargs: Any) -> NoReturn: ...
+def raft_small(*args: Any, **kwargs: Any) -> NoReturn: ...

@@ -61,12 +61,12 @@ def alone(batch, made=loop_of):
     return lambda lib: made(lib, batch)[2]
 
 
-def turns(lib, batch, notify=None, made=loop_of):
+def turns(lib, batch, notify=None, made=loop_of, findings=True):
     """A loop, the same loop watched, and its run: while it is not watched nothing listens, and no time passes."""
     from vistorch.debug.watch import watch
 
     model, optimizer, run = made(lib, batch)
-    seen = watch(model, optimizer, notify=notify)
+    seen = watch(model, optimizer, notify=notify, findings=findings)
 
     def both():
         gap = perf_counter() - left[0]
@@ -90,9 +90,9 @@ def turns(lib, batch, notify=None, made=loop_of):
     return run, both, seen
 
 
-def watched(batch, notify=None, made=loop_of):
+def watched(batch, notify=None, made=loop_of, findings=True):
     """The same loop while a run watches it; `notify(run)` stands for a page."""
-    return lambda lib: turns(lib, batch, notify and notify(), made)[1]
+    return lambda lib: turns(lib, batch, notify and notify(), made, findings)[1]
 
 
 def page():
@@ -227,6 +227,69 @@ def pairs(lib, batch, rounds, made=loop_of):
     print(f"  messages a second     {(noted.at['messages'] - messages) / seconds:6.2f}")
 
 
+def small_step(lib):
+    """A network of two layers, SGD, and a step of training at batch 16."""
+    nn = lib.nn
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+    optimizer = lib.optim.SGD(model.parameters(), lr=1e-3)
+    return model, optimizer, step_of(lib, model, optimizer, lib.randn(16, 8), lib.randint(0, 3, (16,)))
+
+
+def lenet_step(lib):
+    """LeNet, SGD, and a step of training at batch 4."""
+    model = models.lenet(lib.nn)
+    optimizer = lib.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
+    return model, optimizer, step_of(lib, model, optimizer, *images(lib, 4))
+
+
+def windows(lib, name, made, steps):
+    """Print what the windows of the tab Findings take: their steps beside the median step outside of them.
+
+    Args:
+        lib: vistorch.
+        name: of the network.
+        made: makes model, optimizer and step.
+        steps: how many of them. As many again are timed with a window after every 64 steps, for the price of one.
+    """
+    from vistorch.debug.watch import watch
+
+    for often in (False, True):
+        model, optimizer, step = made(lib)
+        seen = watch(model, optimizer)
+        job = seen.budget.jobs["findings"]
+        if often:
+            job.share = float("inf")
+        for _ in range(50):
+            step()
+        inside, outside, opened = [], [], 0
+        with seen:
+            findings = seen.findings
+            last = process_time()
+            for _ in range(steps):
+                before = findings.window
+                step()
+                now = process_time()
+                watching = before is not None or findings.window is not None
+                (inside if watching else outside).append(now - last)
+                opened += before is None and findings.window is not None
+                last = process_time()
+            middle = statistics.median(outside)
+            more = [x - middle for x in inside]
+            first = sum(more[:9])
+            if often:
+                later = (sum(more) - first) / max(1, opened)
+                charged = job.spent / (opened + 1)
+                print(
+                    f"  a window after the first: {later * 1e3:.1f} ms, charged with {charged * 1e3:.1f} ms"
+                )
+            else:
+                share = sum(more) / (steps * middle)
+                print(
+                    f"{name}, {steps} steps of {middle * 1e6:.0f} us: {opened + 1} windows, {100 * share:+.2f} %"
+                )
+                print(f"  the first window: {first * 1e3:.1f} ms")
+
+
 def soak(lib, steps):
     """Print the memory of a long run: after a tenth of it, a quarter, half, all."""
     from vistorch.debug.watch import watch
@@ -257,6 +320,8 @@ def main():
     for batch in STEPS:
         pairs(vistorch, batch, args.rounds)
         pairs(vistorch, batch, args.rounds, validation_of)
+    for name, made in (("LeNet at batch 4", lenet_step), ("two small layers", small_step)):
+        windows(vistorch, name, made, 2000)
     if args.soak:
         print(f"{args.soak:,} steps:")
         soak(vistorch, args.soak)
@@ -266,6 +331,13 @@ for batch in STEPS:
     name = f"LeNet at batch {batch}"
     add("watching", f"{name}, beside itself", alone(batch), base=alone(batch))
     add("watching", f"{name}, watched", watched(batch), base=alone(batch), budget=1.05)
+    add(
+        "watching",
+        f"{name}, beside findings off",
+        watched(batch),
+        base=watched(batch, findings=False),
+        budget=1.02,
+    )
     add("watching", f"{name}, with deltas", watched(batch, page), base=alone(batch), budget=1.05)
     add(
         "watching",

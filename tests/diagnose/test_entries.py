@@ -66,3 +66,19 @@ def test_a_script_is_diagnosed_at_its_end_and_its_exit_code_stays(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 3 and done.stdout == "done\n"
     assert "train.py" in done.stderr and "never cleared" in done.stderr
+
+
+def test_a_script_and_a_call_show_cures_without_trying_them_where_that_is_asked(tmp_path, monkeypatch):
+    script = tmp_path / "train.py"
+    script.write_text(BASES["regression"].replace("    opt.zero_grad()\n", "") + "print('done')\n")
+    command = [sys.executable, "-m", "vistorch", "run", "--diagnose", "--no-try", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout == "done\n"
+    assert "never cleared" in done.stderr and "not tried: trials are switched off" in done.stderr
+    monkeypatch.setattr("os.fork", lambda: pytest.fail("a copy was made"), raising=False)
+    with vt.diagnose(tries=False) as around:
+        train()
+    called = vt.diagnose(train, steps=6, tries=False)
+    for found in (around, called):
+        (one,) = found.record().findings
+        assert one.cure and one.tried.refused == "trials are switched off"

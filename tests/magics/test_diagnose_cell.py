@@ -39,3 +39,11 @@ def test_an_exception_of_the_cell_goes_on_its_way(shell, capsys):
     assert isinstance(result.error_in_exec or result.error_before_exec, RuntimeError)
     said = capsys.readouterr().out
     assert "[1] line 3" in said and "does not fit" in said
+
+
+def test_a_cell_whose_cures_are_not_to_be_tried_makes_no_copy(shell, capsys, monkeypatch):
+    monkeypatch.setattr("os.fork", lambda: pytest.fail("a copy was made"), raising=False)
+    shell.run_cell(TRAIN.replace("diagnose\n", "diagnose --no-try\n"), store_history=True)
+    said = capsys.readouterr().out
+    assert "[1] line 8\n" in said and "not tried: trials are switched off" in said
+    assert "opt.zero_grad()" in said

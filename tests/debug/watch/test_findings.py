@@ -6,6 +6,8 @@ import vistorch
 from tests.debug.watch.loops import F, blobs, small_net
 from vistorch import nn, optim
 from vistorch.debug.watch import load, watch
+from vistorch.debug.watch.budget import SHARE
+from vistorch.debug.watch.findings import PRICE
 from vistorch.engine.base.events import _listeners
 
 
@@ -227,6 +229,25 @@ def test_a_finding_can_be_meant_when_the_run_is_over():
     run.command({"do": "meant", "number": 0})
     assert run.state()["findings"]["items"] == []
     assert run.log.entries[-1].what == "finding is meant"
+
+
+def test_a_window_is_charged_with_the_price_of_what_it_followed():
+    run, net, opt = started()
+    run.budget.clock = lambda: 0.0
+    followed, close = [], run.findings.close
+
+    def closing(last=False):
+        if run.findings.window is not None:
+            followed.append(run.findings.window.events)
+        close(last)
+
+    run.findings.close = closing
+    trained(run, net, opt, lambda i, s, y: F.cross_entropy(s, y))
+    job = run.budget.jobs["findings"]
+    assert followed and job.spent == pytest.approx(sum(followed) * PRICE)
+    assert (
+        job.share <= 0.15 * SHARE
+    )  # more is more than 2 % where other programs take two thirds of the processor
 
 
 def test_a_healthy_run_has_no_finding_and_says_which_rules_looked():

@@ -34,12 +34,16 @@ def body_of(words: list[str]) -> tuple[Body | None, str]:
     return Body("script", file, text, space, words=tuple(words)), ""
 
 
-def begin() -> None:
-    """Look on from here to the end of the program."""
+def begin(tries: bool = True) -> None:
+    """Look on from here to the end of the program.
+
+    Args:
+        tries: whether cures are tried on a copy of it.
+    """
     diagnosis = Diagnosis(
         title=os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else "the program"
     )
-    diagnosis.prepare(*body_of(list(sys.orig_argv)))
+    diagnosis.prepare(*(body_of(list(sys.orig_argv)) if tries else (None, "trials are switched off")))
     diagnosis.__enter__()
     plain = sys.excepthook
 

@@ -17,7 +17,7 @@ from vistorch.torch_api.compat.import_torch import environment
 
 USAGE = """\
 usage: vistorch run script.py [arguments]
-       vistorch run --diagnose script.py [arguments]
+       vistorch run --diagnose [--no-try] script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
        vistorch launch [options] script.py [arguments]
@@ -41,7 +41,7 @@ options:
 
 RUN = """\
 usage: vistorch run script.py [arguments]
-       vistorch run --diagnose script.py [arguments]
+       vistorch run --diagnose [--no-try] script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
 
@@ -52,6 +52,7 @@ options:
   -h, --help  show this text, if it comes before the program
   --diagnose  at the end, say on stderr what keeps the training from learning: the line, the proof, the cure. The exit
               code stays the program's own
+  --no-try    after --diagnose: show cures without trying them on a copy of the program
 
 examples:
   vistorch run train.py --epochs 3
@@ -128,11 +129,12 @@ def _do(words: list[str]) -> int:
         print(f"vistorch {__version__}")
     elif first == "run":
         diagnosed = words[1:2] == ["--diagnose"]
-        program = words[2 if diagnosed else 1 :]
+        untried = diagnosed and words[2:3] == ["--no-try"]
+        program = words[1 + diagnosed + untried :]
         _check(program)
         os.environ.update(environment())
         if diagnosed:
-            os.environ["VISTORCH_DIAGNOSE"] = "1"
+            os.environ["VISTORCH_DIAGNOSE"] = "no-try" if untried else "1"
         _become([sys.executable, *subprocess._args_from_interpreter_flags(), *program])  # type: ignore[attr-defined]
     elif first == "launch":
         from vistorch.distributed.run import main as launch

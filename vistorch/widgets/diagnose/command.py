@@ -19,6 +19,7 @@ from .._frame.user_error import Refusal
 
 NAME = "diagnose"
 FIRST = "%%vt diagnose"
+OFF = "trials are switched off"
 
 
 class Diagnosing(Diagnosis):
@@ -26,11 +27,12 @@ class Diagnosing(Diagnosis):
 
     value: Any = None
     around: Any = None  # the frame of a `with`, until that begins
+    tries = True  # whether cures are tried
     later = False  # whether `finish` is called by what began this
 
     def __enter__(self) -> Diagnosing:
         if self.around is not None:
-            self.prepare(*block_of(self.around))
+            self.prepare(*(block_of(self.around) if self.tries else (None, OFF)))
             self.around = None
         super().__enter__()
         return self
@@ -54,12 +56,15 @@ class Diagnosing(Diagnosis):
         return self.display._repr_mimebundle_(include, exclude)
 
 
-def diagnose(function: Callable[..., Any] | None = None, *given: Any, **named: Any) -> Diagnosing:
+def diagnose(
+    function: Callable[..., Any] | None = None, *given: Any, tries: bool = True, **named: Any
+) -> Diagnosing:
     """Look on while a training runs, and say what is wrong with it, why and where.
 
     Args:
         function: what trains; without it, the result is a context to be used by `with`.
         *given: what it is called with.
+        tries: whether cures are tried on a copy of the program; without that, no copy is made.
         **named: likewise.
 
     Returns:
@@ -87,10 +92,12 @@ def diagnose(function: Callable[..., Any] | None = None, *given: Any, **named: A
     diagnosing = Diagnosing(
         names_around(sys._getframe(1)), NAME if function is None else getattr(function, "__name__", NAME)
     )
+    diagnosing.tries = bool(tries)
     if function is None:
         diagnosing.around = sys._getframe(1)
         return diagnosing
-    diagnosing.prepare(Body("call", call=lambda: function(*given, **named)))
+    body = Body("call", call=lambda: function(*given, **named))
+    diagnosing.prepare(*((body, "") if tries else (None, OFF)))
     with diagnosing:
         diagnosing.value = function(*given, **named)
     return diagnosing
@@ -124,12 +131,12 @@ def cell_body(cell: str, shell: Any) -> tuple[Body | None, str]:
     return Body("cell", file, text, shell.user_ns), ""
 
 
-def _cell(cell: str, asked: Asked) -> Any:
+def _cell(cell: str, asked: Asked, no_try: bool = False) -> Any:
     """Run a cell and show what was found, also where an exception ended it."""
     number = "" if asked.shell is None else f" [{asked.shell.displayhook.prompt_count}]"
     diagnosing = Diagnosing(asked.namespace if asked.shell is None else asked.shell.user_ns, f"cell{number}")
     if asked.shell is not None:
-        diagnosing.prepare(*cell_body(cell, asked.shell))
+        diagnosing.prepare(*((None, OFF) if no_try else cell_body(cell, asked.shell)))
     diagnosing.later = True
     with diagnosing:
         error = run(cell, asked.shell, FIRST)
@@ -141,7 +148,8 @@ def _cell(cell: str, asked: Asked) -> Any:
 
 
 def _arguments(parser: Parser) -> None:
-    """It takes nothing but the cell."""
+    """Add its option."""
+    parser.takes("--no-try", "shows cures without trying them on a copy of the program", action="store_true")
 
 
 COMMANDS = (

@@ -28,8 +28,9 @@ def _alias(here):
     hook = _load("vistorch.compat.advice", os.path.join(os.path.dirname(here), "advice.py"))
     hook.begin()
     # Of this process alone, not of those that it starts.
-    if os.environ.pop("VISTORCH_DIAGNOSE", "") == "1":
-        importlib.import_module("vistorch.debug.diagnose.script").begin()
+    diagnosed = os.environ.pop("VISTORCH_DIAGNOSE", "")
+    if diagnosed in ("1", "no-try"):
+        importlib.import_module("vistorch.debug.diagnose.script").begin(diagnosed == "1")
 
 
 def _next(here):

@@ -28,7 +28,7 @@ def _xor(xp: Any, input: Any, dims: tuple, keepdim: bool) -> Any:
 
 
 def _folded(xp: Any, x: Any) -> Any:
-    """ "Exclusive or" over the first dim, half by half, for cupy cannot reduce by it."""
+    """The bits of the first dim combined, half by half: cupy cannot reduce by this function."""
     while x.shape[0] > 1:
         half = x.shape[0] // 2
         folded = xp.bitwise_xor(x[:half], x[half : 2 * half])

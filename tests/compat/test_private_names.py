@@ -65,7 +65,7 @@ def test_a_module_with_a_file_has_its_rows_too():
         lacking = [one for one in unbuilt.names(name) if not hasattr(module, one)]
         assert not lacking, f"{name} lacks {lacking}: add it to COMPLETED in vistorch/_lazy.py"
     for name in _lazy.COMPLETED:
-        assert name in modules
+        assert name in modules or unbuilt.names(name)
     tensor = loaded("distributed.tensor")
     assert tensor.parallel.__name__ == "vistorch.distributed.tensor.parallel" and tensor.DeviceMesh
     with pytest.raises(NotImplementedError, match="DTensor is not built"):

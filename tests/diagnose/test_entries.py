@@ -76,9 +76,9 @@ def test_a_script_and_a_call_show_cures_without_trying_them_where_that_is_asked(
     assert done.returncode == 0 and done.stdout == "done\n"
     assert "never cleared" in done.stderr and "not tried: trials are switched off" in done.stderr
     monkeypatch.setattr("os.fork", lambda: pytest.fail("a copy was made"), raising=False)
-    with vt.diagnose(tries=False) as around:
+    with vt.diagnose(no_try=True) as around:
         train()
-    called = vt.diagnose(train, steps=6, tries=False)
+    called = vt.diagnose(train, steps=6, no_try=True)
     for found in (around, called):
         (one,) = found.record().findings
         assert one.cure and one.tried.refused == "trials are switched off"

@@ -199,6 +199,11 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "rank_workers/pool.py": ({"np.frombuffer": 1}, ()),
     "ranks/fingerprint.py": ({"np.frombuffer": 1}, ()),
     "ranks/objects.py": ({"np.frombuffer": 1}, ()),
+    # words of a node of PyTorch up to 2.9, as many as it has
+    "torch_source/private.py": (
+        {"(ctypes.c_uint64 * _WORDS).from_address": 1, "ctypes.c_void_p.from_address": 1},
+        (),
+    ),
     # no memory of tensors: a signal at a parent's death, libraries, the arguments of a call
     "multiprocessing/spawn.py": ({"ctypes.CDLL": 1}, ()),
     "ranks/agent.py": ({"ctypes.CDLL": 1}, ()),

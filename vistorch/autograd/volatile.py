@@ -107,7 +107,9 @@ METHODS["volatile"] = property(
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")
         ...     x.volatile = True
-        >>> (x * 2).volatile, vistorch.ones(2).volatile
+        ...     spread = (x * 2).volatile
+        ...     x.volatile = False
+        >>> spread, (x * 2).volatile
         (True, False)
     """,
 )

@@ -57,14 +57,14 @@ class Diagnosing(Diagnosis):
 
 
 def diagnose(
-    function: Callable[..., Any] | None = None, *given: Any, tries: bool = True, **named: Any
+    function: Callable[..., Any] | None = None, *given: Any, no_try: bool = False, **named: Any
 ) -> Diagnosing:
     """Look on while a training runs, and say what is wrong with it, why and where.
 
     Args:
         function: what trains; without it, the result is a context to be used by `with`.
         *given: what it is called with.
-        tries: whether cures are tried on a copy of the program; without that, no copy is made.
+        no_try: show cures without trying them on a copy of the program.
         **named: likewise.
 
     Returns:
@@ -92,12 +92,12 @@ def diagnose(
     diagnosing = Diagnosing(
         names_around(sys._getframe(1)), NAME if function is None else getattr(function, "__name__", NAME)
     )
-    diagnosing.tries = bool(tries)
+    diagnosing.tries = not no_try
     if function is None:
         diagnosing.around = sys._getframe(1)
         return diagnosing
     body = Body("call", call=lambda: function(*given, **named))
-    diagnosing.prepare(*((body, "") if tries else (None, OFF)))
+    diagnosing.prepare(*((None, OFF) if no_try else (body, "")))
     with diagnosing:
         diagnosing.value = function(*given, **named)
     return diagnosing

@@ -62,7 +62,11 @@ class Mender:
             self.control = self.standby.ask({}, self.wanted)
         why = self.control.get("why", "")
         if not why and finding.rule not in self.control["rules"]:
-            why = f"its copy does not show it within {len(self.control['losses'])} steps"
+            steps = len(self.control["losses"])
+            ended = self.control["error"]
+            why = (
+                f"its copy ended with {ended}" if ended else f"its copy does not show it within {steps} steps"
+            )
         if why:
             finding.cure, finding.tried = cures[0].lines, Tried(refused=why)
             return

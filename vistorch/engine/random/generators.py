@@ -17,6 +17,7 @@ from ..base import cuda_probe
 from ..base.device import device as device_class
 from ..base.device import make
 from ..core.tensor import Tensor, wrap
+from ..library_name import library
 from ..memory.placement import CPU, META, cuda_place, place_of
 from . import mersenne_twister
 
@@ -68,7 +69,7 @@ class Generator(mersenne_twister.Generator):
             tensor([True])
         """
         if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a {library}.ByteTensor, but got {type(new_state).__name__}")
         super().set_state(np.ascontiguousarray(new_state._data))
         return self
 
@@ -140,7 +141,7 @@ def pick(generator: Any, place: Any, name: str) -> Any:
         return default_generator if place is CPU else of_device(place.device.index)
     if not isinstance(generator, Generator):
         raise TypeError(
-            f"{name}(): argument 'generator' must be vistorch.Generator, not {type(generator).__name__}"
+            f"{name}(): argument 'generator' must be {library}.Generator, not {type(generator).__name__}"
         )
     if generator.device.type != place.device.type:
         raise RuntimeError(

@@ -202,12 +202,14 @@ for text in ("0,1", "3", "", "2,9,1", "GPU-1f"):
 
 
 @claims(
-    "They have no pinned memory: `pin_memory()` returns the tensor itself, and `is_pinned()` is always False."
+    "Their pinned memory is ordinary memory that is believed: `pin_memory()` returns a copy whose `is_pinned()` is "
+    "True."
 )
 def pinned():
     vistorch.cuda.simulate(1)
     try:
         x = vistorch.ones(2)
-        assert x.pin_memory() is x and not x.is_pinned()
+        pinned = x.pin_memory()
+        assert pinned is not x and pinned.is_pinned() and not x.is_pinned()
     finally:
         vistorch.cuda.simulate(None)

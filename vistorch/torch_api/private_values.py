@@ -35,9 +35,7 @@ def none(*args: Any, **kwargs: Any) -> None:
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple:
     """What the arguments of `Module.to` ask for: device, dtype, non_blocking and memory format."""
-    kind, place, _, form = asked(args, dict(kwargs))
-    rest = [a for a in args if isinstance(a, bool)]
-    waits = bool(kwargs.get("non_blocking", rest[0] if rest else False))
+    kind, place, _, form, waits = asked(args, dict(kwargs))
     return None if place is None else place.device, None if kind is None else dtypes.of(kind), waits, form
 
 

@@ -219,6 +219,8 @@ OutOfMemoryError.__module__ = AcceleratorError.__module__ = "vistorch"
 
 def no_memory(exc: MemoryError) -> RuntimeError:
     """What PyTorch says where numpy, or cupy, found no memory for an array."""
+    if isinstance(exc, OutOfMemoryError):
+        return exc
     if type(exc).__module__.startswith("cupy"):
         return OutOfMemoryError(f"CUDA out of memory. {exc}")
     shape, dtype = getattr(exc, "shape", None), getattr(exc, "dtype", None)

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..base import cuda_probe
 from ..library_name import library
+from . import pinned
 from .array_memory import bytes_of, reach
 from .memory_users import SLOTS, piece_of, share
 from .placement import CPU, move, place_of
@@ -162,8 +164,27 @@ class UntypedStorage:
         return cls(size, device=device).share_memory_()
 
     def is_pinned(self, device: Any = None) -> bool:
-        """Always False: no memory here is page-locked."""
-        return False
+        """Whether the memory is page-locked."""
+        return self._place is CPU and pinned.is_pinned(self._array)
+
+    def pin_memory(self, device: Any = None) -> UntypedStorage:
+        """A copy in page-locked memory; itself if it is there.
+
+        Args:
+            device: accepted, as in PyTorch.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.cuda.simulate(1)
+            >>> vistorch.UntypedStorage(8).pin_memory().is_pinned()
+            True
+            >>> vistorch.cuda.simulate(None)
+        """
+        if not cuda_probe.find().ok:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        if self._place is not CPU:
+            raise TypeError(f"cannot pin '{self._place.device.type}' only CPU memory can be pinned")
+        return self if self.is_pinned() else UntypedStorage._of(pinned.copied(self._bytes))
 
     def untyped(self) -> UntypedStorage:
         """Itself."""

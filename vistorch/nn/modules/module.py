@@ -667,7 +667,7 @@ class Module:
             >>> vistorch.nn.Linear(2, 3).to(vistorch.float64).weight.dtype
             vistorch.float64
         """
-        kind, place, _, form = asked(args, kwargs)
+        kind, place, _, form, waits = asked(args, kwargs)
         if kind is not None:
             shown = dtypes.of(kind)
             if not (shown.is_floating_point or shown.is_complex):
@@ -681,7 +681,8 @@ class Module:
             if t.is_meta and place is not None and place.device.type != "meta":
                 raise NotImplementedError(named(NO_VALUES))
             floats = t.is_floating_point() or t.is_complex()
-            return converted(t, kind if floats else None, place, False, form if t.ndim in (4, 5) else None)
+            shape = form if t.ndim in (4, 5) else None
+            return converted(t, kind if floats else None, place, False, shape, waits)
 
         return self._apply(move)
 

@@ -25,7 +25,7 @@ _OURS_ALONE = frozenset(
 _JOINED = tuple(
     f"vistorch.{name}."
     for name in """
-    amp autograd.custom autograd.jacobians cpu.amp cuda.amp cuda.devices cuda.statistics func multiprocessing
+    amp autograd.custom autograd.jacobians cpu.amp cuda.amp cuda.devices cuda.pools cuda.statistics func multiprocessing
     serialization testing
     """.split()
 )

@@ -5,12 +5,13 @@ Invariant: only batches of turns that were looked at; what is kept of them is sm
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ...lineage import Value
+from ...lineage import Value, ancestors, beyond
 from ..course import Course, entropy
 from ..finding import DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding, number
 from ..heads import array
@@ -256,7 +257,8 @@ class OneClass(Rule):
 
     Meaning: what is asked should vary; and a model that learned something tells classes apart.
     Fires: when all targets of five batches and 40 samples are one class; or when, in the last five looks of a run
-    that is no better than a constant prediction, every answer is the class that eight tenths of the targets are.
+    that is no better than a constant prediction, every answer is the class that eight tenths of the targets are;
+    classes of a binary loss count as well.
     Wrong if: the data is so.
     Healthy programs tried: discriminators, early training, rare classes that are found later.
     """
@@ -266,11 +268,13 @@ class OneClass(Rule):
     def findings(self) -> Iterator[Finding]:
         """Say which."""
         targets = self.ev.targets
-        if len(targets.classes) < 5:
+        asked = targets.classes or [b.round().astype(np.int64) for b in targets.binary]
+        if len(asked) < 5:
             return
-        every = np.concatenate(targets.classes)
+        every = np.concatenate(asked)
         if len(every) < 40:
             return
+        made = self.ev.origins.get(id(targets.module))
         kinds, counts = np.unique(every, return_counts=True)
         if len(kinds) == 1 and targets.count > 1:
             yield self.found(
@@ -292,11 +296,12 @@ class OneClass(Rule):
             return
         late = np.concatenate(targets.read[-5:])
         common = int(kinds[counts.argmax()])
-        if (late == common).all():
+        others = sum(int((b != common).sum()) for b in asked[-5:])
+        if (late == common).all() and others >= 2:
             yield self.found(
                 f"The model answers class {common} for every sample: {100 * share:.0f} % of the targets are "
                 "that class.",
-                self.ev.last_place,
+                targets.place if made is None else made[2],
                 "learns the common class",
                 severity=DOUBTFUL,
                 proof=[
@@ -310,6 +315,160 @@ class OneClass(Rule):
                 advice="Weigh the classes in the loss, or sample them evenly.",
                 weight=1.0,
             )
+
+
+class NeverAsked(Rule):
+    """A class that is asked for in evaluation was never asked for in training.
+
+    Meaning: what is not among the training data is not learned; a split without shuffling may leave a class out.
+    Fires: when answers of the model are compared with classes of which one is in none of the batches that were
+    looked at, each of them has most of the classes that training asks for, and as many samples as were seen would
+    have missed that class, at its share in evaluation, once in ten thousand times or less.
+    Wrong if: unknown classes are what the evaluation is about.
+    Healthy programs tried: rare classes, sorted and small batches, padding classes, several tasks.
+    """
+
+    name, title, certainty, severity = "never asked", "classes of training and evaluation", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.asked: dict[int, int] = {}
+        self.place: Any = None
+        self.cut: Any = None
+        self.looks = 0
+
+    def at_look(self, p: Any) -> None:
+        """Where the targets of training were cut out."""
+        cached = self.ev.heads_of
+        if cached is None or cached[0] != (id(p.root), p.number) or len(cached[1]) != 1:
+            return
+        target = cached[1][0].target
+        if self.cut is None and target is not None and p.turn:
+            self.cut = self.ev.prepared(target)
+
+    def at_taken(self, kind: str, value: Any, place: Any) -> None:
+        """A number that comes of a comparison of answers with classes."""
+        if self.looks > 40 or value.shape not in ((), (1,)):
+            return
+        left, waiting = 12, [value]
+        while waiting and left:
+            left -= 1
+            v = waiting.pop()
+            if v.op == "eq" and len(v.parents) == 2:
+                answers = [x for x in v.parents if x.op.startswith(("argmax", "max"))]
+                wanted = [x for x in v.parents if x not in answers]
+                if len(answers) == len(wanted) == 1 and answers[0].parents[0].model is not None:
+                    d = wanted[0].data
+                    if isinstance(d, np.ndarray) and d.dtype.kind in "iu" and not self._trained(answers[0]):
+                        self.looks += 1
+                        self.place = v.place
+                        for k, n in zip(*np.unique(d, return_counts=True), strict=True):
+                            self.asked[int(k)] = self.asked.get(int(k), 0) + int(n)
+                return
+            waiting += v.parents[:2]
+
+    @staticmethod
+    def _trained(answer: Any) -> bool:
+        return bool(answer.parents[0].model.trained)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which class."""
+        batches = self.ev.targets.classes
+        if not self.asked or not batches or len(self.asked) > 100:
+            return
+        every = np.concatenate(batches)
+        known = set(np.unique(every).tolist())
+        if np.mean([len(np.unique(b)) for b in batches]) < 0.75 * len(known):
+            return
+        total = sum(self.asked.values())
+        missing = {
+            k: n / total for k, n in self.asked.items() if k not in known and 0 <= k < self.ev.targets.count
+        }
+        missing = {k: share for k, share in missing.items() if (1 - min(share, 0.5)) ** len(every) < 1e-4}
+        if not missing or total < 8:
+            return
+        names = ", ".join(map(str, sorted(missing)))
+        yield self.found(
+            f"Class {names} is asked for in evaluation and never in training.",
+            self.cut or self.ev.last_place,
+            "leaves it out",
+            related=self.lines((self.place, "asks for it")),
+            proof=[
+                ("share in evaluation", f"{100 * sum(missing.values()):.0f} %"),
+                ("training targets seen", len(every)),
+                ("of that class", 0),
+            ],
+            confirm=("y_train.unique(), y_test.unique()", "not the same"),
+            unless="unknown classes are what is evaluated.",
+            advice="Shuffle before the split, with one permutation for inputs and labels.",
+            weight=4.0,
+        )
+
+
+class ByRow(Rule):
+    """A table is scaled by the mean of each row, though its columns are of different sizes.
+
+    Meaning: to scale a table is to bring each column to mean 0 and deviation 1; a mean over a row mixes columns.
+    Fires: when what a model is given was computed as a table of samples and columns minus its mean over the columns,
+    and one column is ten times as large as another.
+    Wrong if: all columns are of one kind, as the pixels of a picture; then they are of one size.
+    Healthy programs tried: pictures and spectra scaled one by one, layer norms, tables scaled by column.
+    """
+
+    name, title, certainty, severity = "by row", "means that scale the data", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.place: tuple[Any, Any, float, tuple] | None = None
+        self.done = 0
+
+    def at_look(self, p: Any) -> None:
+        """Look at how the inputs of the first passes were made."""
+        if self.done > 4 or p.root is None or not p.accumulates:
+            return
+        self.done += 1
+        for given in self.ev.fed(p):
+            for v in itertools.islice(ancestors(given), 64):
+                if v.op != "sub" or len(v.parents) != 2 or v.model is not None:
+                    continue
+                table, mean = v.parents[0], beyond(v.parents[1])
+                d = array(table)
+                if (
+                    mean.op == "mean_dims"
+                    and mean.parents
+                    and mean.parents[0] is table
+                    and len(table.shape) == 2
+                    and v.parents[1].shape == (table.shape[0], 1)
+                    and mean.shape[0] == table.shape[0]
+                    and 2 <= table.shape[1] <= 4096
+                    and d is not None
+                ):
+                    sizes = np.sqrt(np.mean(np.square(d[:4096], dtype=np.float64), 0))
+                    if sizes.min() >= 0 and sizes.max() > 10 * max(float(np.median(sizes)), 1e-12):
+                        self.place = (
+                            mean.place,
+                            v.place,
+                            float(sizes.max() / max(sizes.min(), 1e-12)),
+                            table.shape,
+                        )
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        if self.place is None:
+            return
+        mean, used, ratio, shape = self.place
+        size = " × ".join(map(str, shape))
+        yield self.found(
+            f"A table of {size} is scaled by the mean of each row: its columns are of different sizes.",
+            mean,
+            "over columns",
+            related=self.lines((used, "takes it off")),
+            proof=[("largest column beside the smallest", number(ratio)), ("table", size)],
+            confirm=("x.mean(0), x.std(0) of the result", "not 0 and 1"),
+            unless="all columns are of one kind.",
+            advice="Take the mean and the deviation over the samples: dim=0.",
+            weight=4.0,
+        )
 
 
 class Unrelated(Rule):
@@ -395,4 +554,4 @@ class Unrelated(Rule):
         )
 
 
-RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, Unrelated)
+RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, NeverAsked, ByRow, Unrelated)

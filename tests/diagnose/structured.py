@@ -310,6 +310,141 @@ plant("a bias that turns units off", "dead units",
       ("rings", "opt =", "for layer in (net.first, net.second):\n    nn.init.constant_(layer.bias, -9.0)\nopt =", "nn.init.constant_"),
       ("vision", "optimizer =", "with torch.no_grad():\n    model.conv2.bias.fill_(-40.0)\noptimizer =", "fill_"))  # fmt: skip
 
+BASES["next token"] = (
+    HEAD
+    + """\
+text = torch.tensor([0, 1, 2, 3, 4, 5, 2, 6] * 30)
+class Speaker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(7, 16)
+        self.place = nn.Parameter(torch.zeros(6, 16))
+        self.q, self.k, self.v = nn.Linear(16, 16), nn.Linear(16, 16), nn.Linear(16, 16)
+        self.out = nn.Linear(16, 7)
+    def forward(self, ids):
+        x = self.embed(ids) + self.place
+        score = self.q(x) @ self.k(x).transpose(1, 2) / 4
+        later = torch.triu(torch.ones(6, 6, dtype=torch.bool), 1)
+        score = score.masked_fill(later, float("-inf"))
+        weight = F.softmax(score, dim=-1)
+        return self.out(x + weight @ self.v(x))
+speaker = Speaker()
+opt = torch.optim.Adam(speaker.parameters(), lr=1e-2)
+for step in range(60):
+    at = torch.randint(0, 230, (16,))
+    ids = torch.stack([text[i:i + 6] for i in at])
+    goal = torch.stack([text[i + 1:i + 7] for i in at])
+    loss = F.cross_entropy(speaker(ids).flatten(0, 1), goal.flatten())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+)
+
+BASES["recurrent letters"] = (
+    HEAD
+    + """\
+text = torch.tensor([0, 1, 2, 3, 4, 5, 2, 6] * 30)
+class Letters(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(7, 12)
+        self.rnn = nn.GRU(12, 12, batch_first=True)
+        self.out = nn.Linear(12, 7)
+    def forward(self, ids):
+        return self.out(self.rnn(self.embed(ids))[0])
+letters = Letters()
+opt = torch.optim.Adam(letters.parameters(), lr=1e-2)
+for step in range(60):
+    at = torch.randint(0, 230, (16,))
+    ids = torch.stack([text[i:i + 6] for i in at])
+    goal = torch.stack([text[i + 1:i + 7] for i in at])
+    loss = F.cross_entropy(letters(ids).transpose(1, 2), goal)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+)
+
+plant("weights over queries", "query axis",
+      ("attention", "8 ** 0.5).softmax(-1)", "8 ** 0.5).softmax(-2)", "softmax(-2)"),
+      ("next token", "F.softmax(score, dim=-1)", "F.softmax(score, dim=1)", "F.softmax", ('float("-inf")', "-1e4")))  # fmt: skip
+plant("a model that sees what it is to say", "sees ahead",
+      ("next token", '        score = score.masked_fill(later, float("-inf"))\n', "", "F.softmax"),
+      ("next token", "torch.triu(torch.ones(6, 6, dtype=torch.bool), 1)", "torch.tril(torch.ones(6, 6, dtype=torch.bool), -1)", "F.softmax"),
+      ("recurrent letters", "nn.GRU(12, 12, batch_first=True)", "nn.GRU(12, 12, batch_first=True, bidirectional=True)", "nn.GRU", ("nn.Linear(12, 7)", "nn.Linear(24, 7)")))  # fmt: skip
+plant("one layer several times", "same layer",
+      ("autoencoder", "nn.Linear(20, 16), nn.ReLU(), nn.Linear(16, 3)", "nn.Linear(20, 16), *[nn.Linear(16, 16), nn.ReLU()] * 3, nn.Linear(16, 3)", "* 3"),
+      ("regression", "nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 1)", "nn.Linear(6, 32), *([nn.Linear(32, 32)] * 2), nn.ReLU(), nn.Linear(32, 1)", "* 2"))  # fmt: skip
+plant("an optimizer that is made anew", "made anew",
+      ("regression", "    opt.zero_grad()\n", "    opt = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)\n    opt.zero_grad()\n", "    opt = torch"),
+      ("rings", "    for i in range(0, 240, 40):\n", "    opt = torch.optim.Adam(net.parameters(), lr=0.01)\n    for i in range(0, 240, 40):\n", "    opt = torch"))  # fmt: skip
+plant("samples that are all alike", "alike",
+      ("rings", "train_x, train_y, test_x", "X = (X / 255).long().float()\ntrain_x, train_y, test_x", "X = (X"),
+      ("regression", "x = X[i]", "x = X[0].expand(32, 6)", "x = X[0]"))  # fmt: skip
+plant("an evaluation on another scale", "other scale",
+      ("rings", "net(test_x)", "net(test_x * 255)", "net(test_x"),
+      ("classifier", "net(X[256:])", "net(X[256:] / 255.0)", "net(X[256:]"))  # fmt: skip
+plant("dropped predictions", "dropped output",
+      ("regression", "nn.Linear(32, 1))", "nn.Linear(32, 1), nn.Dropout(0.3))", "nn.Dropout"),
+      ("rings", "        return self.last(x)\n", "        return F.dropout(self.last(x), 0.2, training=self.training)\n", "F.dropout"))  # fmt: skip
+plant("a dropout that drops most", "drops most",
+      ("classifier", "nn.Dropout(0.2)", "nn.Dropout(0.98)", "nn.Dropout"),
+      ("rings", "        x = F.relu(self.second(x))\n", "        x = F.dropout(F.relu(self.second(x)), 0.97, training=self.training)\n", "F.dropout"))  # fmt: skip
+
+like(
+    "slots",
+    "attention",
+    (
+        "a = (q @ k.transpose(-2, -1) / 8 ** 0.5).softmax(-1)",
+        "a = (q @ k.transpose(-2, -1) / 8 ** 0.5).softmax(-2)\n        a = a / a.sum(-1, keepdim=True)",
+    ),
+)
+like(
+    "masked by a bias",
+    "next token",
+    ('score.masked_fill(later, float("-inf"))', "score + later.float() * -1e9"),
+)
+like(
+    "a middle token",
+    "recurrent letters",
+    ("nn.GRU(12, 12, batch_first=True)", "nn.GRU(12, 12, batch_first=True, bidirectional=True)"),
+    ("nn.Linear(12, 7)", "nn.Linear(24, 7)"),
+    (
+        "    goal = torch.stack([text[i + 1:i + 7] for i in at])\n",
+        "    goal = ids.clone()\n    ids[:, 3] = 0\n",
+    ),
+    ("letters(ids).transpose(1, 2), goal)", "letters(ids)[:, 3], goal[:, 3])"),
+)
+like(
+    "one activation in several places",
+    "autoencoder",
+    ("encoder =", "act = nn.ReLU()\nencoder ="),
+    ("nn.Linear(20, 16), nn.ReLU()", "nn.Linear(20, 16), act"),
+    ("nn.Linear(3, 16), nn.ReLU()", "nn.Linear(3, 16), act"),
+)
+like(
+    "an optimizer for each fold",
+    "forecast",
+    (
+        "net = nn.Sequential(nn.Linear(6, 24), nn.ReLU(), nn.Linear(24, 1))\nopt = torch.optim.Adam(net.parameters(), lr=1e-2)\nfor step in range(60):\n",
+        "for step in range(60):\n    if step % 10 == 0:\n        net = nn.Sequential(nn.Linear(6, 24), nn.ReLU(), nn.Linear(24, 1))\n        opt = torch.optim.Adam(net.parameters(), lr=1e-2)\n",
+    ),
+)
+like(
+    "columns that are constant",
+    "rings",
+    ("train_x, train_y, test_x", "X = torch.cat([X, torch.ones(320, 3)], 1)\ntrain_x, train_y, test_x"),
+    ("nn.Linear(2, 24)", "nn.Linear(5, 24)"),
+)
+like("a farther test", "rings", ("net(test_x)", "net(test_x * 2)"))
+like(
+    "noise in training",
+    "rings",
+    ("net(train_x[i:i + 40])", "net(train_x[i:i + 40] + 0.5 * torch.randn(40, 2))"),
+)
+like("dropped inputs", "autoencoder", ("code = encoder(x)", "code = encoder(F.dropout(x, 0.9))"))
+
 like("both optimizers after both passes", "adversaries",
      ("    judge_opt.zero_grad()\n    loss_j.backward()\n    judge_opt.step()\n    loss_m = -judge(made).mean()\n    maker_opt.zero_grad()\n    loss_m.backward()\n    maker_opt.step()\n",
       "    loss_m = F.mse_loss(maker(torch.randn(32, 3)), real)\n    judge_opt.zero_grad()\n    maker_opt.zero_grad()\n    loss_j.backward()\n    loss_m.backward()\n    judge_opt.step()\n    maker_opt.step()\n"))  # fmt: skip

@@ -144,6 +144,29 @@ def clipped_away(case: Case) -> Iterator[Cure]:
                 break
 
 
+def same_layer(case: Case) -> Iterator[Cure]:
+    """As many layers as there are places."""
+    program = case.program
+    for product in program.nodes(case.line, ast.BinOp):
+        if isinstance(product.op, ast.Mult) and isinstance(product.left, ast.List):
+            inner, many = program.of(product.left)[1:-1].strip(), program.of(product.right)
+            if len(product.left.elts) == 1:
+                text = f"[{inner} for _ in range({many})]"
+            else:
+                text = f"[layer for _ in range({many}) for layer in ({inner},)]"
+            yield Cure(program, program.replaced(product, text))
+
+
+def made_anew(case: Case) -> Iterator[Cure]:
+    """The optimizer once, before the loop."""
+    program = case.program
+    for statement in program.at(case.line):
+        loops = list(program.within(statement, ast.For, ast.While))
+        if loops:
+            edits = [*program.without(statement), *program.before(loops[-1], program.of(statement))]
+            yield Cure(program, edits)
+
+
 CURES = {
     "nothing between": nothing_between,
     "other axis": other_axis,
@@ -153,4 +176,6 @@ CURES = {
     "used twice by hand": by_hand,
     "kept": kept,
     "clipped away": clipped_away,
+    "same layer": same_layer,
+    "made anew": made_anew,
 }

@@ -471,6 +471,147 @@ class ByRow(Rule):
         )
 
 
+class Alike(Rule):
+    """All samples that a model is given are the same numbers, though their targets differ.
+
+    Meaning: what is the same for all samples tells none apart.
+    Fires: when in four looks, and all, the model was given one tensor without a gradient, of eight samples or more
+    that are equal, number by number, and the targets were not.
+    Wrong if: a start that is the same for all is learned from, with other inputs beside it, which are seen.
+    Healthy programs tried: constant columns, a learned start, generators, inputs that are 0 in part.
+    """
+
+    name, title, certainty, severity = "alike", "inputs that differ", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.looks = self.times = 0
+        self.place: Any = None
+        self.call: Any = None
+        self.value = 0.0
+
+    def at_look(self, p: Any) -> None:
+        """Compare the samples of a batch."""
+        cached = self.ev.heads_of
+        if cached is None or cached[0] != (id(p.root), p.number) or len(cached[1]) != 1 or not p.accumulates:
+            return
+        target, fed = cached[1][0].target, self.ev.fed(p)
+        d, y = array(fed[0]) if len(fed) == 1 else None, None if target is None else target.data
+        if (
+            d is None
+            or not isinstance(y, np.ndarray)
+            or d.ndim < 2
+            or len(d) < 8
+            or y.shape[:1] != d.shape[:1]
+        ):
+            return
+        self.looks += 1
+        if not np.array_equal(d[0], d[-1]) or not (d == d[:1]).all() or (y == y[:1]).all():
+            return
+        self.times += 1
+        self.value = float(d.reshape(-1)[0])
+        self.call = p.calls[-1].place if p.calls else fed[0].place
+        if p.turn:
+            self.place = self.ev.prepared(fed[0], computed=True) or self.place
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        if self.times < 4 or self.times < self.looks:
+            return
+        yield self.found(
+            "All samples that the model is given are the same numbers: it cannot tell them apart.",
+            self.place or self.call,
+            "makes them equal",
+            related=self.lines((self.call, "is given them")) if self.place else [],
+            proof=[
+                ("looks", self.looks),
+                ("with equal samples", self.times),
+                ("first number", number(self.value)),
+            ],
+            confirm=("x.std(0).max()", "0"),
+            unless="",
+            advice="Look at where the inputs are made: at a division of integers, an index, a sum over samples.",
+            weight=6.0,
+            explains=("learns nothing", "unrelated", "one class", "mean", "dead units"),
+        )
+
+
+class OtherScale(Rule):
+    """A model is measured on inputs of another scale than those it was trained on.
+
+    Meaning: what is done to the training data has to be done to the data of the evaluation.
+    Fires: when a model with parameters that passes reached was measured on eight samples or more whose mean, or
+    whose deviation, is ten times as far from what the training batches had as those were from one another, and ten
+    times as large or as small.
+    Wrong if: data from elsewhere is what the evaluation is about.
+    Healthy programs tried: another batch size, few samples, a series that goes on, classes that differ, noise that
+    is added in training.
+    """
+
+    name, title, certainty, severity = "other scale", "inputs of training and evaluation", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.trained: dict[int, list[float]] = {}  # by module: the sizes of its inputs
+        self.measured: dict[int, list] = {}
+        self.places: dict[int, Any] = {}
+
+    def at_look(self, p: Any) -> None:
+        """The size of what is trained on."""
+        if not p.accumulates:
+            return
+        for call in p.calls:
+            size = self._size(call)
+            if size is not None and len(self.trained.setdefault(id(call.module), [])) < 200:
+                self.trained[id(call.module)].append(size)
+                self.places.setdefault(id(call.module), call.place)
+
+    @staticmethod
+    def _size(call: Any) -> float | None:
+        if call.inputs is None or call.inputs._rg:
+            return None
+        d = call.inputs._data
+        if not isinstance(d, np.ndarray) or d.dtype.kind != "f" or d.ndim < 2 or len(d) < 8:
+            return None
+        return float(np.median(np.abs(d[:256].astype(np.float64)).reshape(min(len(d), 256), -1).mean(1)))
+
+    def at_taken(self, kind: str, value: Any, place: Any) -> None:
+        """The size of what is measured on."""
+        if len(self.measured) > 8:
+            return
+        for call in self.ev.calls_of(value, 60):
+            if call.grad or call.trained or id(call.module) not in self.trained:
+                continue
+            entry = self.measured.setdefault(id(call.module), [[], call, place])
+            size = self._size(call) if len(entry[0]) < 50 else None
+            if size is not None:
+                entry[0].append(size)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for i, (sizes, call, place) in self.measured.items():
+            known = self.trained.get(i, [])
+            if len(known) < 4 or not sizes or not all(map(np.isfinite, known)):
+                continue
+            usual, seen = float(np.median(known)), float(np.median(sizes))
+            if usual <= 0 or not np.isfinite(seen) or max(known) > 3 * min(known):
+                continue
+            if 0.1 * usual < seen < 10 * usual:
+                continue
+            yield self.found(
+                f"The model was trained on inputs of a size of {number(usual)}, and is measured on some of "
+                f"{number(seen)}.",
+                call.place,
+                "another scale",
+                related=self.lines((self.places.get(i), "trained on"), (place, "measured")),
+                proof=[("size in training", number(usual)), ("size in evaluation", number(seen))],
+                confirm=("x.abs().mean() of both", f"{number(usual)}, {number(seen)}"),
+                unless="data from elsewhere is what is measured.",
+                advice="Do to these inputs what was done to those of the training, with the same mean and deviation.",
+                weight=4.0,
+            )
+
+
 class Unrelated(Rule):
     """Samples that are alike have labels that are not: inputs and labels seem shuffled against each other.
 
@@ -554,4 +695,4 @@ class Unrelated(Rule):
         )
 
 
-RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, NeverAsked, ByRow, Unrelated)
+RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, NeverAsked, ByRow, Alike, OtherScale, Unrelated)

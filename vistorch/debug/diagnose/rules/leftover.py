@@ -220,6 +220,51 @@ class ByHand(Rule):
         )
 
 
+class MadeAnew(Rule):
+    """An optimizer is made anew over and over for the same parameters: what it remembers is lost each time.
+
+    Meaning: momentum, and Adam's means, are gathered over many steps of one optimizer.
+    Fires: when one line made four optimizers or more for the same parameters, each of which stepped ten times or
+    fewer, and that kind remembers something.
+    Wrong if: each is for another task, as in learning to learn; then the parameters are written in between.
+    Healthy programs tried: a new model and optimizer for each fold, a second stage with its own optimizer, SGD
+    without momentum.
+    """
+
+    name, title, certainty, severity = "made anew", "optimizers that are made in a loop", EXACT, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        by: dict[Any, list[Ledger]] = {}
+        for ledger in self.ev.ledgers.values():
+            group = ledger.optimizer.param_groups[0]
+            plain = type(ledger.optimizer).__name__ == "SGD" and not group.get("momentum")
+            if ledger.place is not None and ledger.steps and not plain:
+                first = next(iter(ledger.held), 0)
+                by.setdefault((ledger.place, first, len(ledger.held)), []).append(ledger)
+        for (place, _, _), made in by.items():
+            if len(made) < 4 or max(one.steps for one in made) > 10:
+                continue
+            if any(id(h.tensor._data) in self.ev.written for h in made[0].each):
+                continue
+            kind = type(made[0].optimizer).__name__
+            yield self.found(
+                f"{kind} is made anew {len(made)} times for the same parameters: what it remembers is lost each time.",
+                place,
+                "made in the loop",
+                related=self.lines((made[-1].step_place, "steps")),
+                proof=[
+                    ("optimizers made", len(made)),
+                    ("most steps of one", max(one.steps for one in made)),
+                ],
+                confirm=("len(opt.state) right before a step", "0"),
+                unless="each is for another task.",
+                advice="Make it once, before the loop.",
+                weight=5.0,
+                explains=("too small", "learns nothing"),
+            )
+
+
 class Kept(Rule):
     """Results are kept in a list with their graphs, one more each turn: memory grows with every step.
 
@@ -313,4 +358,4 @@ def _appends(file: str, name: str) -> Line | None:
     return None
 
 
-RULES = (LeftOver, Unused, ByHand, Kept)
+RULES = (LeftOver, Unused, ByHand, MadeAnew, Kept)

@@ -107,6 +107,46 @@ class SoftTwice(Heads):
             )
 
 
+class DroppedOutput(Heads):
+    """A dropout stands between the last layer and the loss: predictions are set to 0 at random.
+
+    Meaning: dropout is for what layers are given, not for what is compared with the targets.
+    Fires: when in three looks a comparison is given the result of a dropout, behind nothing but reshapes, which drew.
+    Wrong if: never that was seen.
+    Healthy programs tried: dropout before the last layer, dropped inputs of a denoising autoencoder, masks of a loss.
+    """
+
+    name, title, certainty, severity = "dropped output", "dropout before the loss", LINEAGE, WRONG
+
+    def look(self, head: Head, p: Any) -> None:
+        """Look behind the predictions."""
+        v = beyond(head.prediction)
+        dropped = v.op == "dropout"
+        if v.op == "mul" and len(v.parents) == 2:  # by a mask of 0 and more than 1
+            mask = array(v.parents[1])
+            seen = np.unique(mask.reshape(-1)[:1024]) if mask is not None and not v.parents[1].needs else ()
+            dropped = len(seen) == 2 and seen[0] == 0 and seen[1] > 1
+        if dropped and v.needs:
+            self.note(self.ev.blamed(v), head.value.place, v.module)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, (loss, module)) in self.times.items():
+            if times >= 3:
+                yield self.found(
+                    "A dropout sets predictions to 0 right before the loss compares them.",
+                    place,
+                    "drops predictions",
+                    layer=self.ev.module_name(module) if module is not None else "",
+                    related=self.lines((loss, "compares")),
+                    proof=[("looks", times)],
+                    confirm=("(out == 0).float().mean()", "the chance of the dropout"),
+                    unless="",
+                    advice="Take it out, or put it before the last layer.",
+                    weight=5.0,
+                )
+
+
 class NoLogs(Heads):
     """The negative log likelihood is given something that is no log-probability.
 
@@ -764,6 +804,7 @@ def _sized(shape: tuple) -> str:
 
 RULES = (
     SoftTwice,
+    DroppedOutput,
     NoLogs,
     KlNoLogs,
     SampleAxis,

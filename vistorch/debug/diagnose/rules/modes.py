@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import Any
 
 from ...line_lookup import Line
-from ..finding import EXACT, LINEAGE, WRONG, Finding
+from ..course import Course
+from ..finding import EXACT, LINEAGE, MEASURED, WRONG, Finding
 from .base import Rule
 
 DEEP = 400  # values that are followed from a measure
@@ -270,4 +271,51 @@ class DrawsAlways(Rule):
             )
 
 
-RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways)
+class DropsMost(Rule):
+    """A dropout drops nine tenths or more, and the run keeps most of its loss.
+
+    Meaning: the chance of a dropout is that of being set to 0, not that of being kept.
+    Fires: when a dropout within a model drew with a chance of 0.9 or more in ten calls of a training, and the late
+    loss is above half of what the best constant prediction costs, or of the first.
+    Wrong if: inputs that are mostly redundant are to be hidden; then the run learns.
+    Healthy programs tried: a chance of 0.5, masked autoencoders, dropped embeddings, runs that learn.
+    """
+
+    name, title, certainty, severity = "drops most", "chances of dropout", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.seen: dict[Any, list] = {}
+
+    def at_drew(self, entry: tuple, training: bool, call: Any) -> None:
+        """Count those with a large chance."""
+        name, module, place, chance = entry
+        if training and "dropout" in name and chance is not None and chance >= 0.9 and module is not None:
+            made = self.ev.origins.get(id(module)) if module is not None and drops(module) else None
+            key = place if made is None else made[2]
+            self.seen.setdefault(key, [0, chance, module])[0] += 1
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        course = Course(self.ev)
+        size = abs(course.constant or course.first)
+        if not course.known or course.late < 0.5 * size:
+            return
+        for place, (times, chance, module) in self.seen.items():
+            if times >= 10:
+                yield self.found(
+                    f"A dropout sets {100 * chance:.0f} % to 0: little of what is learned arrives.",
+                    place,
+                    f"drops {100 * chance:.0f} %",
+                    layer=self.ev.module_name(module) if module is not None else "",
+                    proof=[("chance", f"{chance:g}"), ("calls", times), course.ends()],
+                    confirm=("the same run with a chance of 0.2", "it learns"),
+                    unless="what is dropped is redundant.",
+                    advice="Use a chance of 0.1 to 0.5: it is that of being dropped.",
+                    weight=3.0,
+                    explains=("learns nothing", "too small", "one class", "mean", "unrelated"),
+                )
+                return
+
+
+RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways, DropsMost)

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ...lineage import SHAPED, Value, ancestors, beyond
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
-from ..heads import Head, heads, of
+from ..heads import CLASSES, Head, array, heads, of
 from .base import Rule
 from .reach import CUTS, WRITTEN
 
@@ -414,6 +416,180 @@ def _of_a_model(v: Value) -> bool:
     return False
 
 
+class QueryAxis(Rule):
+    """Weights of an attention sum to 1 over the queries, and are used as if they summed to 1 over the keys.
+
+    Meaning: what a query gets is a mean of values, with weights that sum to 1 over the keys.
+    Fires: when in two looks a softmax over the last axis but one goes, behind reshapes and dropout alone, into a
+    product with values as its left side.
+    Wrong if: the queries compete on purpose; then the weights are brought to a sum of 1 after it, as slots do.
+    Healthy programs tried: attention by hand and by module, slots, pooling by weights, gates over experts.
+    """
+
+    name, title, certainty, severity = "query axis", "weights of an attention", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Look at products whose left side is a softmax."""
+        if p.root is None or not p.accumulates:
+            return
+        seen = set()
+        for v in walked(p):
+            if v.op not in ("bmm", "matmul", "mm") or not v.parents or len(v.parents[0].shape) < 2:
+                continue
+            soft = beyond(v.parents[0], KEPT)
+            if soft.op.strip("_") != "softmax" or not soft.consts or len(soft.shape) < 2:
+                continue
+            axis = soft.consts[0]
+            axis = axis + len(soft.shape) if axis < 0 else axis
+            same = v.parents[0].shape[-2:] == soft.shape[-2:]
+            if axis == len(soft.shape) - 2 and same and len(soft.shape) >= 3 and soft.place not in seen:
+                seen.add(soft.place)
+                self.times.setdefault(soft.place, [0, v.place, soft.shape, soft.module])[0] += 1
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, used, shape, module) in self.times.items():
+            if times < 2:
+                continue
+            size = " × ".join(map(str, shape))
+            yield self.found(
+                f"softmax runs over the queries, axis {len(shape) - 2} of {size}: the weights of a query do not sum "
+                "to 1.",
+                place,
+                "over queries",
+                layer=self.ev.module_name(module) if module is not None else "",
+                related=self.lines((used, "weighs the values")),
+                proof=[("looks", times), ("shape", size), ("axis", len(shape) - 2)],
+                confirm=("weights.sum(-1)", "not 1"),
+                unless="the queries compete on purpose.",
+                advice="Give it the axis of the keys: dim=-1.",
+                weight=6.0,
+                explains=("learns nothing", "too small"),
+            )
+
+
+KEPT = frozenset(
+    ("view", "reshape", "dropout", "mul", "contiguous", "cast", "expand", "unsqueeze", "squeeze_dim")
+)
+
+
+class SeesAhead(Rule):
+    """A model that is to say the next token is given it: attention without a mask, or a layer that runs both ways.
+
+    Meaning: targets that are the inputs moved by one place may depend on the places before only.
+    Fires: when in two looks the targets are the tokens that the model is given, moved by one place, and an attention
+    on the way gives weight to later places, or a recurrent layer runs both ways.
+    Wrong if: never that was seen.
+    Healthy programs tried: masks of -inf by hand and by module, recurrent language models, masked tokens, tagging.
+    """
+
+    name, title, certainty, severity = "sees ahead", "what a language model is given", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Compare the targets with what the model is given, and look at each attention."""
+        if p.root is None or not p.accumulates:
+            return
+        found = [h for h in heads_at(self.ev, p) if h.target is not None and h.kind == CLASSES]
+        if len(found) != 1 or found[0].target is None:
+            return
+        d = array(found[0].target)
+        moved = None
+        for given in self.ev.fed(p):
+            x = array(given)
+            if x is None or d is None or x.dtype.kind not in "iu" or d.dtype.kind not in "iu":
+                continue
+            if x.ndim == 2 and x.size == d.size and x.shape[1] > 2:
+                y = d.reshape(x.shape)
+                if np.array_equal(y[:, :-1], x[:, 1:]) and not np.array_equal(x, y):
+                    moved = x.shape
+        if moved is None:
+            return
+        n = moved[1]
+        for v in walked(p):
+            if v.op.strip("_") == "softmax" and len(v.shape) >= 3 and v.shape[-2:] == (n, n):
+                w = array(v)
+                if w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6:
+                    self.times.setdefault((v.place, "attention"), [0, v.module])[0] += 1
+                    return
+            module = v.module
+            if getattr(module, "bidirectional", False):
+                made = self.ev.origins.get(id(module))
+                place = v.place if made is None else made[2]
+                self.times.setdefault((place, "both ways"), [0, module])[0] += 1
+                return
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for (place, kind), (times, module) in self.times.items():
+            if times < 2:
+                continue
+            yield self.found(
+                "The targets are the tokens that follow, and this attention gives weight to them: the model sees them."
+                if kind == "attention"
+                else "The targets are the tokens that follow, and this layer runs both ways: the model sees them.",
+                place,
+                "sees what follows",
+                layer=self.ev.module_name(module) if module is not None else "",
+                proof=[("targets", "the tokens given, one place on"), ("looks", times)],
+                confirm=("the result at one place, with another token after it", "it changes"),
+                unless="",
+                advice="Mask what follows: masked_fill with -inf above the diagonal, or is_causal=True."
+                if kind == "attention"
+                else "Leave bidirectional=True out.",
+                weight=5.0,
+            )
+
+
+class SameLayer(Rule):
+    """A list of layers holds one layer several times: they share their weights.
+
+    Meaning: `[layer] * 3` is one layer, three times; each needs to be made by itself.
+    Fires: when a Sequential or a ModuleList holds one module with parameters of its own more than once, and a pass
+    reaches them.
+    Wrong if: the weights are to be shared.
+    Healthy programs tried: one activation used in several places, tied embeddings, a cell that is called in a loop.
+    """
+
+    name, title, certainty, severity = "same layer", "layers that are one object", EXACT, DOUBTFUL
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which list."""
+        ev, seen = self.ev, set()
+        for root, _ in ev.roots.values():
+            if not hasattr(root, "modules"):
+                continue
+            for owner in root.modules():
+                if type(owner).__name__ not in ("Sequential", "ModuleList") or id(owner) in seen:
+                    continue
+                seen.add(id(owner))
+                inner = [m for m in owner._modules.values() if m is not None]
+                again = [m for m in inner if sum(m is o for o in inner) > 1]
+                if not again or not any(id(p) in ev.reached for p in again[0].parameters()):
+                    continue
+                many = sum(m is again[0] for m in inner)
+                made = ev.origins.get(id(owner))
+                yield self.found(
+                    f"{type(again[0]).__name__} stands {many} times in one list, and is one layer: the weights are "
+                    "shared.",
+                    None if made is None else made[2],
+                    "one layer",
+                    layer=ev.module_name(owner),
+                    proof=[("places in the list", many), ("layers", 1)],
+                    confirm=("len({id(m) for m in layers})", "fewer than there are places"),
+                    unless="the weights are to be shared.",
+                    advice="Make each by itself: [nn.Linear(...) for _ in range(n)].",
+                    weight=4.0,
+                )
+
+
 class CutEachStep(Rule):
     """A state that goes from step to step within one pass is cut off at each: only the last step learns.
 
@@ -480,4 +656,4 @@ class CutEachStep(Rule):
             )
 
 
-RULES = (NothingBetween, OtherAxis, Scrambled, UnlikeSums, CutEachStep)
+RULES = (NothingBetween, OtherAxis, Scrambled, UnlikeSums, QueryAxis, SeesAhead, SameLayer, CutEachStep)

@@ -5,12 +5,14 @@ A leftover is reported where it was left, and put right, so that the tests after
 
 import contextlib
 import dataclasses
+import os
 import sys
 
 import vistorch
 from vistorch.engine.base import events
 from vistorch.engine.base.device import default
 from vistorch.engine.kernels import simulated
+from vistorch.torch_api import hub
 
 with contextlib.suppress(ImportError):  # there is none on Windows
     import resource
@@ -69,10 +71,18 @@ THEIRS = (
 )
 
 
+def working_folder():
+    """Where the process is, where that still exists."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.getcwd()
+
+
 class Before:
-    """How everything stands now: each row, the library, the value it reads there; who listens."""
+    """How everything stands now: each row, the library, the value it reads there; who listens; the process."""
 
     def __init__(self):
+        self.hub = hub._home
+        self.folder, self.environment = working_folder(), os.environ.copy()
         self.modes = [(row, L, row[1](L)) for L, rows in libraries() for row in rows]
         self.listeners = list(events._listeners)
 
@@ -84,6 +94,24 @@ class Before:
                 seen.append(f"{L.__name__}'s {name}: {now}, where it was {was}")
                 if mend is not None:
                     mend(L, was)
+        # An example can give back only what `get_dir` said: a folder, where none had been chosen.
+        hub._home = self.hub
+        if (now := working_folder()) != self.folder:
+            seen.append(f"the working folder: {now}, where it was {self.folder}")
+            os.chdir(self.folder)
+        for name in sorted({*self.environment, *os.environ}):
+            # pytest says there what runs; PyTorch's compiler says there where its files are.
+            if name.startswith(("PYTEST_", "TORCHINDUCTOR_")):
+                continue
+            if (now := os.environ.get(name)) != (was := self.environment.get(name)):
+                seen.append(f"the variable {name}: {now!r}, where it was {was!r}")
+                if was is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = was
+        # The first program that PyTorch compiles ends the checks of its distributions, for good.
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.distributions.Distribution._validate_args = __debug__
         # One that has stopped was another test's, of the same file.
         new = [one for one in events._listeners if not any(one is known for known in self.listeners)]
         for one in new:

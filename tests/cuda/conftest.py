@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 
 from tests.cuda import emulator, strict
-from vistorch.cuda import random, streams, usage
+from tests.cuda.pool import make_memory
+from vistorch.cuda import random, streams
 from vistorch.engine.base import cuda_probe
 from vistorch.engine.base.device import default
 from vistorch.engine.core import rules
-from vistorch.engine.kernels import simulated
+from vistorch.engine.kernels import device_sampling, simulated
 from vistorch.engine.kernels.cuda import faults, launch
-from vistorch.engine.memory import placement
+from vistorch.engine.memory import device_memory, placement
+from vistorch.engine.random import generators
 
 
 @pytest.fixture(autouse=True)
@@ -38,11 +40,11 @@ def clean(monkeypatch):
         (placement, "_known", {}),
         (placement, "_real", {}),
         (placement, "_pretended", {}),
+        (generators, "_of_devices", {}),
         (random, "_seeds", {}),
         (random, "_of_all", random._DEFAULT),
         (random, "listeners", []),
-        (usage, "_hook", None),
-        (usage, "_peaks", {}),
+        (device_memory, "allocator", None),
     ):
         monkeypatch.setattr(module, name, value)
     yield
@@ -60,6 +62,7 @@ def unbind():
     rules.RAW[1].xp = None
     launch.function.cache_clear()
     launch._module.cache_clear()
+    device_sampling._held.cache_clear()
     faults._flags.clear()
     for rule in rules.TABLE.values():
         rule.kernels[1] = None
@@ -119,18 +122,35 @@ def make_cupy(runtime):
     log = []
 
     class Array(np.ndarray):
-        _id = 0
+        _id, _pointer = 0, None
 
         def __array_finalize__(self, made_from):
             self._id = getattr(made_from, "_id", runtime.device)
 
         @property
         def data(self):
-            return types.SimpleNamespace(device_id=self._id)
+            if isinstance(self.base, Array):
+                return self.base.data
+            if self._pointer is None:  # made when it is first asked for
+                before, runtime.device = runtime.device, self._id
+                self._pointer = memory.allocator(self.nbytes)
+                runtime.device = before
+            return self._pointer
 
         @property
         def device(self):
             return types.SimpleNamespace(id=self._id)
+
+        def get(self, stream=None, order="C", out=None, blocking=True):
+            log.append(("get", runtime.device, blocking))
+            if out is None:
+                return np.array(np.asarray(self), order=order)
+            out[...] = np.asarray(self)
+            return out
+
+        def set(self, values, stream=None):
+            log.append(("set", runtime.device, stream.ptr))
+            np.asarray(self)[...] = values
 
         def copy(self, order="C"):
             if self._id != runtime.device and not (self.flags.c_contiguous or self.flags.f_contiguous):
@@ -193,30 +213,18 @@ def make_cupy(runtime):
         def synchronize(self):
             log.append(("synchronize device", self.index))
 
-    class Pool:
-        used = (10, 20)
-
-        def used_bytes(self):
-            return self.used[runtime.device]
-
-        def total_bytes(self):
-            return 2 * self.used[runtime.device]
-
-        def free_all_blocks(self):
-            log.append(("free", runtime.device))
-
     class Pinned(bytearray):
         @property
         def ptr(self):
             return ctypes.addressof(ctypes.c_char.from_buffer(self))
 
-    class MemoryHook:
-        def __enter__(self):
-            log.append(("hook",))
-            cupy.hook = self
-
     Stream.null = Stream(null=True)
-    current, pool = {}, Pool()
+    current = {}
+
+    def get_current_stream(index=None):
+        return current.get(runtime.device if index is None else index, Stream.null)
+
+    memory = make_memory(runtime, get_current_stream)
 
     class ElementwiseKernel:
         def __init__(self, inputs, outputs, operation, name, preamble=""):
@@ -229,26 +237,30 @@ def make_cupy(runtime):
         np.add.at(np.asarray(a), where, np.asarray(value))
 
     cupy = types.ModuleType("cupy")
+    cupy.empty = lambda shape, dtype=float, order="C": np.empty(shape, dtype, order).view(Array)
     cupy.__getattr__ = lambda name: getattr(np, name)  # so that the rows can be bound
     cupy.__version__ = "14.0"
     cupy.ndarray, cupy.array, cupy.ogrid, cupy.log = Array, made, np.ogrid, log
     cupy.asnumpy = lambda array, order="C": np.array(np.asarray(array), order=order)
     cupy.ElementwiseKernel = ElementwiseKernel
-    cupy.get_default_memory_pool = cupy.get_default_pinned_memory_pool = lambda: pool
+    cupy.get_default_pinned_memory_pool = lambda: types.SimpleNamespace(
+        free_all_blocks=lambda: log.append(("free pinned",))
+    )
     cupy.cuda = types.SimpleNamespace(
         runtime=runtime,
         Device=Device,
         Stream=Stream,
         Event=Event,
-        MemoryHook=MemoryHook,
+        memory=memory,
+        MemoryPool=memory.MemoryPool,
+        set_allocator=lambda allocator: setattr(memory, "allocator", allocator),
         alloc_pinned_memory=Pinned,
-        get_current_stream=lambda index=None: current.get(
-            runtime.device if index is None else index, Stream.null
-        ),
+        get_current_stream=get_current_stream,
         get_elapsed_time=lambda start, end: 12.5,
     )
     cupyx = types.ModuleType("cupyx")
     cupyx.scatter_add = scatter_add
+    cupyx.empty_pinned = lambda shape, dtype=float, order="C": np.empty(shape, dtype, order)
     special = types.ModuleType("cupyx.scipy.special")
     special.erf = np.vectorize(math.erf, otypes="f")
     special.gammaln = np.vectorize(math.lgamma, otypes="f")

@@ -175,36 +175,6 @@ def test_memory_of_a_simulated_device_is_not_estimated():
     assert total == cuda.get_device_properties().total_memory
 
 
-def test_memory_of_a_real_device(two_gpus):
-    assert cuda.memory_allocated() == 0  # not in use: nothing is started by the question
-    assert not cuda.is_initialized()
-    cuda.empty_cache()
-    assert two_gpus.log == []
-    cuda.init()
-    assert (cuda.memory_allocated(), cuda.memory_allocated("cuda:1")) == (10, 20)
-    assert (cuda.memory_reserved(0), cuda.memory_reserved(1)) == (20, 40)
-    assert cuda.mem_get_info(1) == (101, 1000)
-    cuda.empty_cache()
-    assert two_gpus.log[:2] == [("free", 0), ("free", 1)]
-    assert cuda.current_device() == 0
-
-
-def test_peaks_of_a_real_device(two_gpus):
-    cuda.init()
-    cuda.reset_peak_memory_stats()
-    assert two_gpus.log == [("hook",)]
-    pool = two_gpus.get_default_memory_pool()
-    pool.used = [700, 20]
-    two_gpus.hook.malloc_postprocess(device_id=0, size=1, mem_size=512, mem_ptr=0, pmem_id=0)
-    pool.used = [30, 20]
-    assert cuda.max_memory_allocated() == 700
-    assert cuda.max_memory_reserved() == 1400
-    assert cuda.max_memory_allocated(1) == 20
-    cuda.reset_peak_memory_stats()
-    assert cuda.max_memory_allocated() == 30
-    assert two_gpus.log == [("hook",)]  # once only
-
-
 def test_seeds():
     seen = []
     cuda.random.listeners.append(lambda index, seed: seen.append((index, seed)))

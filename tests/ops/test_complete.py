@@ -56,8 +56,9 @@ backward cuda data_ptr dim_order from_dlpack frombuffer get_device is_conj is_cp
 is_mkldnn is_mps is_neg is_nested is_pinned is_quantized is_same_size is_set_to is_shared is_sparse is_sparse_csr
 is_storage is_xpu layout ndimension new new_empty_strided empty_strided empty_permuted numpy register_hook
 register_post_accumulate_grad_hook retain_grad set_default_tensor_type storage_offset to_dlpack typename
-is_inference dequantize const_data_ptr dense_dim sparse_dim to_dense pin_memory as_subclass module_load mtia xpu
-storage_type symeig untyped_storage storage _typed_storage resolve_conj resolve_neg conj_physical range pinverse
+is_inference dequantize const_data_ptr dense_dim sparse_dim to_dense pin_memory record_stream as_subclass module_load
+mtia xpu storage_type symeig untyped_storage storage _typed_storage resolve_conj resolve_neg conj_physical range
+pinverse
 ccol_indices coalesce col_indices crow_indices indices is_coalesced row_indices values ipu is_ipu is_maia is_mtia
 is_vulkan is_xla name resize resize_as volatile creator
 """.split()

@@ -1,5 +1,7 @@
 """The check that a test leaves nothing to the next: it reports each mode, and puts it right."""
 
+import os
+
 import pytest
 
 import vistorch
@@ -63,3 +65,23 @@ def test_a_new_listener_is_found_and_one_that_stopped_is_not():
     one = Listener().__enter__()
     assert before.left() == [f"a listener: {one!r}"]
     assert before.left() == []
+
+
+def test_a_variable_and_the_working_folder_are_reported(tmp_path):
+    before, folder = leftovers.Before(), os.getcwd()
+    os.environ["VISTORCH_LEFT_BEHIND"] = "1"
+    os.chdir(tmp_path)
+    assert before.left() == [
+        f"the working folder: {tmp_path}, where it was {folder}",
+        "the variable VISTORCH_LEFT_BEHIND: '1', where it was None",
+    ]
+    assert before.left() == [] and os.getcwd() == folder
+
+
+def test_a_folder_of_models_that_an_example_gave_back_is_no_longer_chosen(monkeypatch):
+    before, folder = leftovers.Before(), vistorch.hub.get_dir()
+    vistorch.hub.set_dir("models")
+    vistorch.hub.set_dir(folder)
+    assert before.left() == []
+    monkeypatch.setenv("TORCH_HOME", "elsewhere")
+    assert vistorch.hub.get_dir() == os.path.join("elsewhere", "hub")

@@ -7,6 +7,7 @@ import importlib
 from typing import Any
 
 from ..engine.base.errors import OutOfMemoryError
+from ..engine.library_name import library as _library
 from ..engine.ops.create.legacy import CUDA_TYPES as _types
 from .devices import (
     Diagnosis,
@@ -28,13 +29,23 @@ from .devices import (
     synchronize,
 )
 from .memory import (
+    MemPool,
+    caching_allocator_alloc,
+    caching_allocator_delete,
+    caching_allocator_disabled,
+    caching_allocator_enable,
     empty_cache,
+    get_allocator_backend,
+    get_per_process_memory_fraction,
     max_memory_allocated,
     max_memory_reserved,
     mem_get_info,
     memory_allocated,
     memory_reserved,
+    memory_snapshot,
     reset_peak_memory_stats,
+    set_per_process_memory_fraction,
+    use_mem_pool,
 )
 from .random import (
     get_rng_state,
@@ -100,15 +111,20 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"vistorch.cuda.{name}")
     if name in _GRAPHS:
         return getattr(importlib.import_module("vistorch.cuda.graphs"), name)
-    raise AttributeError(f"module 'vistorch.cuda' has no attribute {name!r}")
+    raise AttributeError(f"module '{_library}.cuda' has no attribute {name!r}")
 
 
 __all__ = [
     "Diagnosis",
     "Event",
+    "MemPool",
     "OutOfMemoryError",
     "Stream",
     "StreamContext",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "caching_allocator_disabled",
+    "caching_allocator_enable",
     "can_device_access_peer",
     "current_device",
     "current_stream",
@@ -118,9 +134,11 @@ __all__ = [
     "device_of",
     "diagnose",
     "empty_cache",
+    "get_allocator_backend",
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
     "has_half",
@@ -142,6 +160,7 @@ __all__ = [
     "memory_allocated",
     "memory_cached",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
@@ -152,10 +171,12 @@ __all__ = [
     "seed",
     "seed_all",
     "set_device",
+    "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
     "simulate",
     "stream",
     "synchronize",
+    "use_mem_pool",
 ]

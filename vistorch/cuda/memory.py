@@ -1,5 +1,7 @@
-"""Memory of CUDA devices under PyTorch's names: what is used (`usage`) and the tables of it (`statistics`)."""
+"""Memory of CUDA devices under PyTorch's names: what is used, the tables of it, pictures of it, and private pools."""
 
+from .pools import MemPool, use_mem_pool
+from .snapshots import _dump_snapshot, _record_memory_history, _snapshot, memory_snapshot
 from .statistics import (
     max_memory_cached,
     memory_cached,
@@ -11,17 +13,34 @@ from .statistics import (
     reset_max_memory_cached,
 )
 from .usage import (
+    caching_allocator_alloc,
+    caching_allocator_delete,
+    caching_allocator_disabled,
+    caching_allocator_enable,
     empty_cache,
+    get_allocator_backend,
+    get_per_process_memory_fraction,
     max_memory_allocated,
     max_memory_reserved,
     mem_get_info,
     memory_allocated,
     memory_reserved,
     reset_peak_memory_stats,
+    set_per_process_memory_fraction,
 )
 
 __all__ = [
+    "MemPool",
+    "_dump_snapshot",
+    "_record_memory_history",
+    "_snapshot",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "caching_allocator_disabled",
+    "caching_allocator_enable",
     "empty_cache",
+    "get_allocator_backend",
+    "get_per_process_memory_fraction",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",
@@ -29,6 +48,7 @@ __all__ = [
     "memory_allocated",
     "memory_cached",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
@@ -36,4 +56,6 @@ __all__ = [
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
     "reset_peak_memory_stats",
+    "set_per_process_memory_fraction",
+    "use_mem_pool",
 ]

@@ -49,8 +49,8 @@ class PackedSequence(_Fields):
         [4, 2, 8, 4, 2, 1, 1]
         >>> vistorch.cuda.simulate(1)
         >>> q = p.to("cuda")
-        >>> q.is_cuda, p.cuda().is_cuda, q.cpu().is_cuda, p.pin_memory().is_pinned()  # no simulated memory is pinned
-        (True, True, False, False)
+        >>> q.is_cuda, p.cuda().is_cuda, q.cpu().is_cuda, p.pin_memory().is_pinned()
+        (True, True, False, True)
         >>> vistorch.cuda.simulate(None)
     """
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import vistorch
 from vistorch.engine.base import dtypes
+from vistorch.engine.library_name import library
 from vistorch.engine.ops.shape.convert import asked
 
 DeviceLikeType = Any
@@ -34,9 +35,7 @@ def none(*args: Any, **kwargs: Any) -> None:
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple:
     """What the arguments of `Module.to` ask for: device, dtype, non_blocking and memory format."""
-    kind, place, _, form = asked(args, dict(kwargs))
-    rest = [a for a in args if isinstance(a, bool)]
-    waits = bool(kwargs.get("non_blocking", rest[0] if rest else False))
+    kind, place, _, form, waits = asked(args, dict(kwargs))
     return None if place is None else place.device, None if kind is None else dtypes.of(kind), waits, form
 
 
@@ -467,7 +466,7 @@ def _shape_as_tensor(self: Any) -> Any:
 def hparams(*args: Any, **kwargs: Any) -> Any:
     """Refused: the writer's `add_hparams` writes them."""
     raise NotImplementedError(
-        "vistorch.utils.tensorboard.summary.hparams is not built: use SummaryWriter.add_hparams"
+        f"{library}.utils.tensorboard.summary.hparams is not built: use SummaryWriter.add_hparams"
     )
 
 

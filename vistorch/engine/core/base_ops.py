@@ -110,13 +110,13 @@ _to_place = op(
 )
 
 
-def to_place(t: Tensor, place: Any) -> Tensor:
+def to_place(t: Tensor, place: Any, non_blocking: bool = False) -> Tensor:
     """A copy of `t` at another place, with history."""
-    return _moved(t, t._place, place)
+    return _moved(t, t._place, place, non_blocking)
 
 
-def _moved(t: Tensor, source: Any, target: Any) -> Tensor:
-    o = wrap(move(t._data, source, target), target)
+def _moved(t: Tensor, source: Any, target: Any, non_blocking: bool = False) -> Tensor:
+    o = wrap(move(t._data, source, target, non_blocking), target)
     if mode.on and sync_rg(t):
         record(_to_place.rule, (t,), (source, target), (o,))
     if (emit := listeners.op) is not None:

@@ -15,6 +15,8 @@ from ..base.device import CPU_DEVICE, default, is_index, make
 from ..base.device import device as named_device
 from ..kernels import simulated
 from ..kernels.cuda import faults
+from ..library_name import library
+from . import pinned
 
 NUMPY = 0
 CUPY = 1
@@ -137,7 +139,7 @@ def _resolve(where: Any, caller: str) -> Place:
         found = named_device(where)
     else:
         before = f"{caller}(): " if caller else ""
-        raise TypeError(f"{before}argument 'device' must be vistorch.device, not {type(where).__name__}")
+        raise TypeError(f"{before}argument 'device' must be {library}.device, not {type(where).__name__}")
     if found.type == "cuda":
         index = cuda_probe.current_index() if found.index is None else cuda_probe.check_index(found.index)
         place = cuda_place(index)
@@ -214,8 +216,9 @@ def move(array: Any, source: Place, target: Place, non_blocking: bool = False, c
         array: a numpy array, or a cupy one where `source.kind` is CUPY.
         source: where the array is.
         target: where it is to be.
-        non_blocking: let the host go on while a copy to a real CUDA device runs; page-locked memory gains.
-            A copy from a device to the host is waited for, because numpy could read it too early.
+        non_blocking: let the host go on while a copy to or from a real CUDA device runs. To overlap with the device's
+            work it must be to or from page-locked memory: what comes to the host is put there, and must not be read
+            before its stream, or an event behind the copy, was waited for.
         copy: make a copy even where nothing moves.
     """
     if source is target and not copy:
@@ -239,12 +242,24 @@ def _cross(array: Any, source: Place, target: Place, non_blocking: bool) -> Any:
     """Copy between numpy and cupy, or between cupy devices, or within one."""
     if target.kind == NUMPY:
         with source:
+            if non_blocking:
+                made = pinned.empty(array.shape, array.dtype, "C" if array.flags.c_contiguous else "F")
+                fetch(array, made)
+                return made
             # Order "A" keeps column-major; "C" would silently rearrange the memory of a transposed weight.
             values = source.xp.asnumpy(array, order="A")
         faults.report()  # the copy waited for the device
         return values
     with target:
         if source.kind == NUMPY:
+            if non_blocking and pinned.is_pinned(array):
+                stream = target.xp.cuda.get_current_stream()
+                made = target.xp.empty(
+                    array.shape, array.dtype, order="C" if array.flags.c_contiguous else "F"
+                )
+                made.set(array, stream=stream)
+                pinned.hold(stream.record(), array)
+                return made
             return target.xp.array(array, order="A", blocking=not non_blocking)
         if source is target:
             return array.copy(order="A")
@@ -258,3 +273,13 @@ def _cross(array: Any, source: Place, target: Place, non_blocking: bool) -> Any:
         with source:
             source.xp.cuda.get_current_stream().wait_event(read)
         return moved
+
+
+def fetch(array: Any, into: np.ndarray) -> None:
+    """Copy a device's array into page-locked memory of the same order while the host goes on.
+
+    The current device is the array's.
+    """
+    stream = cuda_place(array.device.id).xp.cuda.get_current_stream()
+    array.get(stream=stream, order="C" if into.flags.c_contiguous else "F", out=into, blocking=False)
+    pinned.hold(stream.record(), (array, into))

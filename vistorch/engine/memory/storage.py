@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..base import cuda_probe
+from ..library_name import library
+from . import pinned
 from .array_memory import bytes_of, reach
 from .memory_users import SLOTS, piece_of, share
 from .placement import CPU, move, place_of
@@ -161,8 +164,27 @@ class UntypedStorage:
         return cls(size, device=device).share_memory_()
 
     def is_pinned(self, device: Any = None) -> bool:
-        """Always False: no memory here is page-locked."""
-        return False
+        """Whether the memory is page-locked."""
+        return self._place is CPU and pinned.is_pinned(self._array)
+
+    def pin_memory(self, device: Any = None) -> UntypedStorage:
+        """A copy in page-locked memory; itself if it is there.
+
+        Args:
+            device: accepted, as in PyTorch.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.cuda.simulate(1)
+            >>> vistorch.UntypedStorage(8).pin_memory().is_pinned()
+            True
+            >>> vistorch.cuda.simulate(None)
+        """
+        if not cuda_probe.find().ok:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        if self._place is not CPU:
+            raise TypeError(f"cannot pin '{self._place.device.type}' only CPU memory can be pinned")
+        return self if self.is_pinned() else UntypedStorage._of(pinned.copied(self._bytes))
 
     def untyped(self) -> UntypedStorage:
         """Itself."""
@@ -197,7 +219,7 @@ class UntypedStorage:
         try:
             position = operator.index(index)
         except TypeError:
-            raise TypeError(f"can't index a vistorch.UntypedStorage with {type(index).__name__}") from None
+            raise TypeError(f"can't index a {library}.UntypedStorage with {type(index).__name__}") from None
         n = len(self)
         if not -n <= position < n:
             raise IndexError(f"index {position + n * (position < 0)} out of range for storage of size {n}")
@@ -301,7 +323,7 @@ class UntypedStorage:
         return _restored, (move(self._bytes, self._place, CPU).copy(), self._place.name)
 
     def __repr__(self) -> str:
-        head = f"[vistorch.storage.UntypedStorage(device={self._place.name}) of size {len(self)}]"
+        head = f"[{library}.storage.UntypedStorage(device={self._place.name}) of size {len(self)}]"
         return lines_of(self.tolist()) + head
 
     __str__ = __repr__
@@ -325,13 +347,13 @@ def _from_sequence(data: Any) -> Any:
     """Bytes out of a sequence of numbers."""
     if not hasattr(data, "__iter__"):
         raise TypeError(
-            f"vistorch.UntypedStorage(): argument must be int or a sequence, not {type(data).__name__}"
+            f"{library}.UntypedStorage(): argument must be int or a sequence, not {type(data).__name__}"
         )
     found = []
     for item in data:
         if not hasattr(item, "__index__"):
             raise RuntimeError(
-                "vistorch.UntypedStorage(): tried to construct a storage from a sequence "
+                f"{library}.UntypedStorage(): tried to construct a storage from a sequence "
                 f"({type(data).__name__}), but one of the items was of type {type(item).__name__} instead of int"
             )
         found.append(operator.index(item) & 255)

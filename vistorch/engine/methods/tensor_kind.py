@@ -56,22 +56,6 @@ def is_distributed(input: Tensor) -> bool:
     return False
 
 
-@public(function=False)
-def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Always False: page-locked memory is not distinguished from other memory.
-
-    Args:
-        self: the tensor.
-        device: accepted, as in PyTorch.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.ones(2).is_pinned()
-        False
-    """
-    return False
-
-
 def _asked(name: str, meaning: str, answer: Any, gives: str) -> None:
     METHODS[name] = property(
         answer,

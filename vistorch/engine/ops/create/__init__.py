@@ -1,6 +1,6 @@
 """Making tensors from nothing, from data and by chance."""
 
-from ...methods import conversion, copy_pickle, dlpack, metadata, tensor_kind
+from ...methods import conversion, copy_pickle, device_holders, device_streams, dlpack, metadata, tensor_kind
 from . import (
     asarray,
     constants,

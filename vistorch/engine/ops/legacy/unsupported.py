@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...base import cuda_probe, dtypes
-from ...core.registry import FUNCTIONS, METHODS, public
+from ...base import dtypes
+from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
-from ...memory.placement import CPU
+from ...library_name import named
 from ...methods.metadata import needs_tensor
 
 _DENSE = "vistorch's tensors are dense."
@@ -64,7 +64,7 @@ def _unbuilt(name: str, why: str) -> None:
     sentence = f"vistorch.Tensor.{name} is not built: {why}"
 
     def call(self, *args, **kwargs):
-        raise NotImplementedError(sentence)
+        raise NotImplementedError(named(sentence))
 
     call.unbuilt = True  # type: ignore[attr-defined]
     _named(call, name, f"Not built: {why}", f"NotImplementedError: {sentence}")
@@ -165,37 +165,6 @@ def const_data_ptr(input):
         True
     """
     return METHODS["data_ptr"](input)
-
-
-@public(function=False)
-def pin_memory(input, device=None):
-    """A copy in page-locked memory, from which a transfer to a CUDA device does not hold up the host.
-
-    On simulated devices, which have no such memory, it is the tensor itself.
-
-    Args:
-        input: a tensor of the CPU.
-        device: accepted, as in PyTorch.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.cuda.simulate(1)
-        >>> vistorch.ones(2).pin_memory()
-        tensor([1., 1.])
-        >>> vistorch.cuda.simulate(None)
-    """
-    if not cuda_probe.find().ok:
-        raise RuntimeError("Cannot access accelerator device when none is available.")
-    from ...kernels import simulated
-
-    if input._place is not CPU:
-        raise RuntimeError(f"cannot pin '{input.type()}' only dense CPU tensors can be pinned")
-    if simulated.count():
-        return input
-    import cupyx  # pyright: ignore[reportMissingImports]
-
-    made = FUNCTIONS["from_numpy"](cupyx.empty_pinned(tuple(input.shape), input._data.dtype))
-    return METHODS["copy_"](made, input.detach())
 
 
 @public(function=False)

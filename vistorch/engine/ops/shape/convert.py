@@ -15,6 +15,7 @@ from ...core.base_ops import cast, clone_, to_place
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, wrap
+from ...library_name import library
 from ...memory.placement import place_of
 from ...methods.metadata import is_contiguous
 from . import rows
@@ -50,7 +51,7 @@ def check_format(form: Any, func: str) -> None:
     """Refuse what is no memory format."""
     if form.__class__ is not memory_format:
         raise TypeError(
-            f"{func}(): argument 'memory_format' must be vistorch.memory_format, not {type(form).__name__}"
+            f"{func}(): argument 'memory_format' must be {library}.memory_format, not {type(form).__name__}"
         )
 
 
@@ -106,7 +107,14 @@ def contiguous(self: Tensor, memory_format: Any = contiguous_format) -> Tensor:
 
 
 # ---- to ---------------------------------------------------------------------------------------------------------
-def converted(x: Tensor, dtype: Any, place: Any = None, copy: bool = False, form: Any = None) -> Tensor:
+def converted(
+    x: Tensor,
+    dtype: Any,
+    place: Any = None,
+    copy: bool = False,
+    form: Any = None,
+    non_blocking: bool = False,
+) -> Tensor:
     """`x` with a numpy dtype at a place (None leaves each as it is); `x` itself where nothing changes."""
     d = x._data
     if form is not None:
@@ -128,7 +136,7 @@ def converted(x: Tensor, dtype: Any, place: Any = None, copy: bool = False, form
         # integers have no gradient: what becomes one leaves the graph
         o = cast(o if dtype in DIFFERENTIABLE else wrap(d, o._place), dtype)
     if moves:
-        o = to_place(o, place)
+        o = to_place(o, place, non_blocking)
     if o is x:
         o = copied(x)
     if form is contiguous_format and not o._data.flags.c_contiguous:
@@ -165,12 +173,11 @@ def to(self: Tensor, *args: Any, **named: Any) -> Tensor:
     """
     if len(args) == 1 and not named and args[0].__class__ is dtypes.dtype:
         return converted(self, args[0].np)
-    dtype, place, copy, form = asked(args, named)
-    return converted(self, dtype, place, copy, form)
+    return converted(self, *asked(args, named))
 
 
 def asked(args: tuple, named: dict) -> tuple:
-    """What the arguments of `to` ask for: numpy dtype and place (None for as it is), copy, memory format."""
+    """What the arguments of `to` ask for, as `converted` takes it: None for as it is."""
     form = named.pop("memory_format", None)
     first = args[0] if args else None
     if isinstance(first, Tensor):
@@ -197,7 +204,7 @@ def asked(args: tuple, named: dict) -> tuple:
         place = _place(values["device"])
     if values.get("dtype") is not None:
         dtype = _dtype(values["dtype"])
-    return dtype, place, bool(values.get("copy")), form
+    return dtype, place, bool(values.get("copy")), form, bool(values.get("non_blocking"))
 
 
 def _place(device: Any) -> Any:
@@ -283,7 +290,9 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
         device(type='cuda', index=0)
         >>> vistorch.cuda.simulate(None)
     """
-    return converted(self, None, place_of("cuda" if device is None else device, "cuda"), False, memory_format)
+    flag(non_blocking, "cuda", "non_blocking")
+    place = place_of("cuda" if device is None else device, "cuda")
+    return converted(self, None, place, False, memory_format, bool(non_blocking))
 
 
 @public("type", function=False)
@@ -308,12 +317,12 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if isinstance(dtype, type):
         name = getattr(dtype, "__name__", "")
         where = ".cuda" if "cuda" in getattr(dtype, "__module__", "") else ""
-        dtype = f"vistorch{where}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
+        dtype = f"{library}{where}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
     if not isinstance(dtype, str):
         raise TypeError("dtype must be a type, str, or dtype object")
     kind, device = type_names.of_type_name(dtype)
     place = None if device == self._place.device.type else place_of(device)
-    return converted(self, kind.np, place)
+    return converted(self, kind.np, place, non_blocking=bool(non_blocking))
 
 
 @public(function=False)

@@ -19,7 +19,8 @@ from ...core.registry import public
 from ...core.tensor import Tensor, asarray, wrap
 from ...core.type_promotion import number, type_of
 from ...kernels.strides import expand, strides_of
-from ...memory.placement import META
+from ...memory.pinned import is_pinned
+from ...memory.placement import CPU, META, fetch
 from . import rows
 from .convert import DIFFERENTIABLE, check_format, warn_imaginary
 from .inplace import become
@@ -108,12 +109,31 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
             ver.n += 1
         return self
     if other._place is not self._place:
-        other = to_place(other, self._place)
+        if non_blocking and _fetched(self, other):
+            return self
+        other = to_place(other, self._place, bool(non_blocking))
     if s.dtype.kind == "c" and d.dtype.kind not in "cb":
         warn_imaginary()
     if d.dtype not in DIFFERENTIABLE and other.requires_grad:
         other = wrap(s, self._place)
     return inplace.replace(self, copy_row, (other,), {}, copy_row.rule)
+
+
+def _fetched(self: Tensor, other: Tensor) -> bool:
+    """Copy a device's tensor into page-locked memory while the host goes on, where nothing but the copy is to do."""
+    d, s = self._data, other._data
+    alike = d.dtype == s.dtype and d.shape == s.shape and d.flags.c_contiguous and s.flags.c_contiguous
+    if not (alike and other._place.kind and self._place is CPU and is_pinned(d)):
+        return False
+    if mode.on and (sync_rg(self) or sync_rg(other)):
+        return False
+    with other._place:
+        fetch(s, d)
+    if (ver := version(self)) is not UNTRACKED:
+        ver.n += 1
+    if (emit := listeners.write) is not None:
+        emit(self, copy_row.rule)
+    return True
 
 
 def _grows(shape: tuple, given_shape: tuple) -> bool:

@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ....engine.base import cuda_probe
-from ....engine.core.tensor import Tensor, wrap
-from ....engine.kernels import simulated
+from ....engine.core.tensor import Tensor
 from ....engine.memory.placement import CPU
 from .collate import _same_mapping, _same_sequence
 
@@ -23,18 +20,11 @@ def available() -> bool:
 
 
 def _pinned(t: Tensor) -> Tensor:
-    """A CPU tensor's values in page-locked memory; a simulated device has no such, and the tensor stays as it is."""
+    """A CPU tensor's values in page-locked memory."""
     if t.__class__ is not Tensor:
         method = getattr(t, "pin_memory", None)
         return t if method is None else method()
-    if t._place is not CPU or simulated.count():
-        return t
-    import cupyx
-
-    a = t.detach()._data
-    memory = cupyx.empty_pinned(a.shape, a.dtype)
-    np.copyto(memory, a)
-    return wrap(memory)
+    return t.pin_memory() if t._place is CPU else t
 
 
 def pin_memory(data: Any, device: Any = None) -> Any:

@@ -180,7 +180,7 @@ def bind(kernel: Any, xp: Any) -> Callable:
     run: Any = functools.partial(kernel, xp)
     run.__name__ = getattr(kernel, "__name__", "kernel")
     run.raises = getattr(kernel, "raises", False)
-    run.into = getattr(kernel, "into", None)
+    run.into, run.shared = getattr(kernel, "into", None), getattr(kernel, "shared", None)
     return run
 
 

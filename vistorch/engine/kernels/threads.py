@@ -28,6 +28,9 @@ _BLAS = (
 )
 _NAMES = ("openblas", "mkl_rt", "libblis")
 LEAST = 25_000  # nanoseconds of work below which another thread costs more than it brings
+LONG = LEAST / (
+    1 << 15
+)  # of an element, where one operation on each is all there is: PyTorch's length of a block
 
 
 class _State:

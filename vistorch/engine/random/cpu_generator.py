@@ -13,6 +13,7 @@ import numpy as np
 from ..base.device import device as device_class
 from ..base.device import make
 from ..core.tensor import Tensor, wrap
+from ..library_name import library
 from ..memory.placement import place_of
 from . import mersenne_twister
 
@@ -75,7 +76,7 @@ class Generator(mersenne_twister.Generator):
             tensor([True])
         """
         if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a {library}.ByteTensor, but got {type(new_state).__name__}")
         super().set_state(np.ascontiguousarray(new_state._data))
         return self
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..base.device import device as device_class
 from ..core.tensor import Tensor, wrap
 from ..kernels import philox
+from ..library_name import library
 from ..memory.placement import place_of
 from . import cpu_generator, mersenne_twister
 
@@ -137,9 +138,9 @@ class DeviceGenerator(cpu_generator.Generator):
     def set_state(self, new_state: Any) -> DeviceGenerator:
         """Continue from a state that `get_state` returned; a seed alone begins its stream."""
         if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a {library}.ByteTensor, but got {type(new_state).__name__}")
         if new_state._data.dtype != np.uint8 or new_state._place.kind:
-            raise TypeError("RNG state must be a vistorch.ByteTensor")
+            raise TypeError(f"RNG state must be a {library}.ByteTensor")
         numbers = np.ascontiguousarray(new_state._data).reshape(-1)
         if numbers.size not in (STATE, SEED_ONLY):
             raise RuntimeError(

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..base import cuda_probe
 from ..core.tensor import Tensor
+from ..library_name import library
 from ..memory.placement import CPU, META, cuda_place, place_of
 from .cpu_generator import Generator
 from .device_generator import DeviceGenerator
@@ -47,7 +48,7 @@ def pick(generator: Any, place: Any, name: str) -> Any:
         return default_generator if place is CPU else of_device(place.device.index)
     if not isinstance(generator, Generator):
         raise TypeError(
-            f"{name}(): argument 'generator' must be vistorch.Generator, not {type(generator).__name__}"
+            f"{name}(): argument 'generator' must be {library}.Generator, not {type(generator).__name__}"
         )
     if generator.device.type != place.device.type:
         raise RuntimeError(

@@ -149,11 +149,11 @@ def _fastest(xp: Any, found: Plan, pack: dict, handle: Any) -> Plan:
     for index in range(graph.get_execution_plan_count()):
         try:
             graph.build_plan_at_index(index)
-            room = xp.empty(max(graph.get_workspace_size(), 1), np.uint8)
-            graph.execute(pack, int(room.data.ptr), handle=handle)
+            space = xp.empty(max(graph.get_workspace_size(), 1), np.uint8)
+            graph.execute(pack, int(space.data.ptr), handle=handle)
             start = xp.cuda.get_current_stream().record()
             for _ in range(REPEATS):
-                graph.execute(pack, int(room.data.ptr), handle=handle)
+                graph.execute(pack, int(space.data.ptr), handle=handle)
             end = xp.cuda.get_current_stream().record()
             end.synchronize()
             took = xp.cuda.get_elapsed_time(start, end)
@@ -230,8 +230,8 @@ def _run(xp: Any, kind: str, last: bool, arrays: dict, geometry: tuple) -> bool:
         pack = {uid: int(arrays[name].data.ptr) for name, uid in uids.items()}
         if options[2] and work not in _timed:
             found = _timed[work] = _fastest(xp, found, pack, handle)
-        room = xp.empty(max(found.workspace, 1), np.uint8)
-        found.graph.execute(pack, int(room.data.ptr), handle=handle)
+        space = xp.empty(max(found.workspace, 1), np.uint8)
+        found.graph.execute(pack, int(space.data.ptr), handle=handle)
     return True
 
 

@@ -1,6 +1,6 @@
 """What a program chooses about products and convolutions of devices: `backends.cudnn`, `backends.cuda.matmul`.
 
-Invariant: reading a setting imports nothing; cupy, which has a switch of its own, is told when it is there.
+Invariant: reading a setting imports nothing; cupy, which has a switch of its own, follows when it is there.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import images, matrices, recurrent, spread, vectors
+from . import elementwise, images, matrices, recurrent, spread, vectors
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -21,6 +21,7 @@ KERNELS: dict[str, Make] = {
     "avg_pool3d": images.avg_pool,
     "avg_pool3d_backward": images.avg_pool_backward,
     "bmm": lambda plain: matrices.matmul,
+    "clamp": elementwise.clamp,
     "conv_input_grad": images.conv_input_grad,
     "conv_weight_grad": images.conv_weight_grad,
     "convolution": images.convolution,
@@ -41,6 +42,7 @@ KERNELS: dict[str, Make] = {
     "mm": lambda plain: matrices.dot,
     "native_batch_norm": images.batch_norm,
     "native_layer_norm": vectors.layer_norm,
+    "relu_backward": lambda plain: elementwise.kept(spread.large(plain)),
     "sigmoid": vectors.one("LOGISTIC"),
     "silu": vectors.one("SWISH"),
     "silu_backward": vectors.one_back("SWISH"),
@@ -48,7 +50,7 @@ KERNELS: dict[str, Make] = {
     "softmax_backward_data": vectors.softmax_back("SOFTMAX"),
 }
 # Elementwise rows whose callables do not look at the size themselves: gradients of activations.
-ELEMENTWISE = frozenset("relu_backward sigmoid_backward tanh_backward".split())
+ELEMENTWISE = frozenset("sigmoid_backward tanh_backward".split())
 TOGETHER: dict[str, Make] = {
     "lstm_layer": recurrent.lstm_gradients,
     "native_batch_norm": images.batch_norm_gradients,

@@ -52,12 +52,15 @@ class Routines:
 
     def call(self, name: str, *arguments: Any) -> int:
         """Numbers are passed as LAPACK's integers, bytes and arrays as they are."""
-        kept = [a if a.__class__ is np.ndarray else self._passed(a) for a in (*arguments, 0)]
-        self._routines[name](*[a.ctypes.data for a in kept])
-        return int(kept[-1][0])
+        said = np.zeros(1, self._integer)
+        kept = [self._passed(a) for a in arguments]
+        self._routines[name](*[a.ctypes.data for a in (*kept, said)])
+        return int(said[0])
 
     def _passed(self, a: Any) -> np.ndarray:
-        return np.array([a]) if a.__class__ is bytes else np.array([a], self._integer)
+        if isinstance(a, np.ndarray):
+            return a
+        return np.array([a]) if isinstance(a, bytes) else np.array([a], self._integer)
 
     def places(self, n: int) -> np.ndarray:
         """Memory for the exchanges of n rows."""

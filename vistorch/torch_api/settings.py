@@ -13,6 +13,7 @@ from typing import Any
 from vistorch.engine.base.device import device as _device
 from vistorch.engine.base.dims import flag as _flag
 from vistorch.engine.kernels import threads as _threads
+from vistorch.engine.library_name import library
 from vistorch.storage import TypedStorage, UntypedStorage
 
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -298,7 +299,7 @@ def get_device_module(device: Any = None) -> Any:
         return importlib.import_module(f"vistorch.{name}")
     except ModuleNotFoundError:
         raise RuntimeError(
-            f"Device '{name}' does not have a corresponding module registered as 'vistorch.{name}'."
+            f"Device '{name}' does not have a corresponding module registered as '{library}.{name}'."
         ) from None
 
 

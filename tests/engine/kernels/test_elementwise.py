@@ -74,7 +74,7 @@ def test_two_operands_give_numpys_bits(number, run):
     for a, b in pairs:
         want = hushed(run, a, b)
         found = elementwise.compute(run, (a, b))
-        assert (found is None) == (number == 1)
+        assert (found is None) == (number == 1 and getattr(b, "shape", a.shape) == a.shape)
         if found is not None:
             same(found, want)
             at = a.copy()

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.kernels import simulated
-from ..engine.kernels.cuda import faults
+from ..engine.kernels.cuda import capture, faults
 from ..engine.memory import placement
+
+WAITS = "waits for the device"
 
 
 class Diagnosis(NamedTuple):
@@ -241,6 +243,7 @@ def synchronize(device: Any = None) -> None:
     if not simulated.count():
         import cupy
 
+        capture.refuse(WAITS)
         cupy.cuda.Device(index).synchronize()
         faults.report()
 

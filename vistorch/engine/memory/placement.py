@@ -14,7 +14,8 @@ from ..base import cuda_probe
 from ..base.device import CPU_DEVICE, default, is_index, make
 from ..base.device import device as named_device
 from ..kernels import simulated
-from ..kernels.cuda import faults
+from ..kernels.cuda import capture, faults
+from ..kernels.cuda.library import library
 from . import pinned
 
 NUMPY = 0
@@ -171,7 +172,7 @@ def cuda_place(index: int) -> Place:
 
             for prepare in before_cuda:
                 prepare()
-            place = Place(where, CUPY, cupy)
+            place = Place(where, CUPY, library(cupy))
         place = places.setdefault(index, place)
     return place
 
@@ -239,6 +240,10 @@ def move(array: Any, source: Place, target: Place, non_blocking: bool = False, c
 
 def _cross(array: Any, source: Place, target: Place, non_blocking: bool) -> Any:
     """Copy between numpy and cupy, or between cupy devices, or within one."""
+    if source.kind != target.kind:
+        capture.refuse(
+            f"copies {'from' if source.kind else 'to'} the device, which a replay would not do again"
+        )
     if target.kind == NUMPY:
         with source:
             if non_blocking:

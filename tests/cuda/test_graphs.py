@@ -6,10 +6,10 @@ import pytest
 import vistorch
 from tests.cuda import replay
 from vistorch import cuda, nn
-from vistorch.cuda.captured import CapturedStep
 from vistorch.engine.base.events import Listener
 from vistorch.engine.kernels.cuda import capture, products
 from vistorch.engine.memory import device_memory
+from vistorch.captured import CapturedStep
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def is_tf32_supported() -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("amp", "captured", "comm", "graphs", "nvtx", "profiler"):  # opened when it is asked for
+    if name in ("amp", "comm", "graphs", "nvtx", "profiler"):  # opened when it is asked for
         return importlib.import_module(f"vistorch.cuda.{name}")
     if name in _GRAPHS:
         return getattr(importlib.import_module("vistorch.cuda.graphs"), name)

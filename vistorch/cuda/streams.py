@@ -237,7 +237,15 @@ class Event:
                 self._own.record(stream._own)
 
     def ipc_handle(self) -> bytes:
-        """Return what another process opens by `from_ipc_handle`; the event must have been recorded."""
+        """Return what another process opens by `from_ipc_handle`; the event must have been recorded.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.cuda.Event(interprocess=True).ipc_handle()
+            Traceback (most recent call last):
+                ...
+            RuntimeError: an event has a handle for other processes if it was made with interprocess=True and ...
+        """
         if self._own is None or not self.interprocess:
             raise RuntimeError(
                 "an event has a handle for other processes if it was made with interprocess=True and recorded on a "
@@ -252,6 +260,15 @@ class Event:
         Args:
             device: the device that it was recorded on.
             handle: what `ipc_handle` returned there.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.cuda.simulate(1)
+            >>> vistorch.cuda.Event.from_ipc_handle(0, b"of another process")
+            Traceback (most recent call last):
+                ...
+            RuntimeError: a simulated device has no events of other processes
+            >>> vistorch.cuda.simulate(None)
         """
         made, index = cls(), existing_index(device)
         if simulated.count():

@@ -11,7 +11,6 @@ from typing import Any
 from vistorch._lazy import unbuilt
 from vistorch.engine.base import cuda_probe
 from vistorch.engine.base.warn_once import once
-from vistorch.nn.modules.module import Module
 
 __all__ = [
     "allow_in_graph",
@@ -88,9 +87,9 @@ def compile(
     if disable:
         return model
     if mode in CAPTURING and cuda_probe.find().ok:
-        from vistorch.cuda.captured import CapturedStep
+        from .captured import CapturedStep
 
-        if isinstance(model, Module):
+        if hasattr(model, "named_parameters") and hasattr(model, "forward"):
             model.forward = CapturedStep(model.forward)  # it stays the module, with its names and hooks
             return model
         return CapturedStep(model)

@@ -8,13 +8,14 @@ question here is one look at a list.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from ...base.home import HOME
-
+HOME = str(Path(__file__).parents[3]) + os.sep
 _active: list[Capture] = []
 # Makes a phrase of (file, line, functions); an upper file, which knows the ops, enters itself.
 naming: list[Callable[[tuple], str]] = []

@@ -24,7 +24,7 @@ TYPES = {
     "complex128": (5, 70, np.complex128),
 }
 FAST_TF32 = 77
-# Whether float32 is computed in TF32: whoever has the switch puts a function here.
+# Whether float32 is computed in TF32: what has the switch puts a function here.
 tf32: list[Any] = []
 _STATUS = {
     1: "not initialised",

@@ -15,17 +15,19 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..engine.base.events import Listener, listeners
-from ..engine.base.modes import mode
-from ..engine.base.warn_once import user_level
-from ..engine.core.registry import FUNCTIONS
-from ..engine.core.tensor import Tensor
-from ..engine.kernels import simulated
-from ..engine.kernels.cuda import capture
-from ..engine.memory.placement import CUPY
-from .devices import synchronize
-from .graphs import CUDAGraph, _Part, _warm, explained, graph_pool_handle
-from .streams import Stream, StreamContext, current_stream
+from vistorch.cuda.devices import synchronize
+from vistorch.cuda.graphs import CUDAGraph, explained, graph_pool_handle
+from vistorch.cuda.streams import Stream, StreamContext, current_stream
+from vistorch.engine.base.events import Listener, listeners
+from vistorch.engine.base.modes import mode
+from vistorch.engine.base.warn_once import user_level
+from vistorch.engine.core.registry import FUNCTIONS
+from vistorch.engine.core.tensor import Tensor
+from vistorch.engine.kernels import simulated
+from vistorch.engine.kernels.cuda import capture
+from vistorch.engine.memory.placement import CUPY
+
+from .graphed import _Part, _warm
 
 WARM = 3  # calls before the capture: kernels are compiled, the optimizer has its state
 MOST = 8  # kinds of arguments that are kept captured
@@ -173,7 +175,8 @@ class CapturedStep:
 
     Example:
         >>> import vistorch
-        >>> double = vistorch.cuda.captured.CapturedStep(lambda x: x * 2)
+        >>> from vistorch.captured import CapturedStep
+        >>> double = CapturedStep(lambda x: x * 2)
         >>> double(vistorch.ones(2))  # on the CPU it is what it was
         tensor([2., 2.])
     """

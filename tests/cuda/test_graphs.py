@@ -6,10 +6,10 @@ import pytest
 import vistorch
 from tests.cuda import replay
 from vistorch import cuda, nn
+from vistorch.captured import CapturedStep
 from vistorch.engine.base.events import Listener
 from vistorch.engine.kernels.cuda import capture, products
 from vistorch.engine.memory import device_memory
-from vistorch.captured import CapturedStep
 
 
 @pytest.fixture
@@ -233,7 +233,7 @@ def test_tf32_is_asked_of_its_switch(strict_gpu, monkeypatch):
     own = products.Products(blas, strict_gpu.xp.empty(8, "u1"))
     x = strict_gpu.xp.ones((2, 2), "f4")
     own.matmul(strict_gpu.xp, x, x)
-    monkeypatch.setattr(products, "tf32", [lambda: True])
+    monkeypatch.setattr(products.settings, "precision", "high")
     own.matmul(strict_gpu.xp, x, x)
     assert blas.computes == [68, products.FAST_TF32]
 

@@ -158,8 +158,8 @@ def test_elementwise_ops_in_blocks_are_those_in_one_piece(many, monkeypatch, nam
             want = fn(*arguments)
         except (RuntimeError, TypeError, NotImplementedError):
             continue  # not of floats
-        for module in (spread, pointwise):
-            monkeypatch.setattr(module, "BIG", 1 << 12)
+        for module, length in ((spread, "BIG"), (spread, "MANY"), (pointwise, "MANY")):
+            monkeypatch.setattr(module, length, 1 << 12)
         monkeypatch.setattr(spread, "_BLOCK", 1 << 13)
         monkeypatch.setattr(threads, "LEAST", 1)
         many(3)

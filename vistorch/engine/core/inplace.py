@@ -17,7 +17,7 @@ from ..base import errors
 from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import aside, hushed, silently
-from ..kernels.fast.spread import BIG, write
+from ..kernels.fast.spread import MANY, write
 from ..memory.placement import CPU
 from . import out_argument, type_promotion, views
 from .base_ops import to_dtype
@@ -149,7 +149,7 @@ def pointwise(fn: Any) -> Callable:
                 or (input._rg and mode.on)
             ):
                 return replace(input, fn, (), {}, rule)
-            if d.size < BIG:
+            if d.size < MANY:
                 hushed(run, d, d)
             else:
                 hushed(write, run, d, d)
@@ -197,7 +197,7 @@ def pointwise(fn: Any) -> Callable:
         ):
             return replace(input, fn, (other,), {}, rule)
         try:
-            if d.size < BIG:
+            if d.size < MANY:
                 silently(run, d, b, d)
             else:
                 silently(write, run, d, d, b)

@@ -17,7 +17,7 @@ from ..base.casting import casting
 from ..base.events import listeners
 from ..base.modes import inferring, mode
 from ..base.numpy_warnings import aside, silently
-from ..kernels.fast.spread import BIG, spread
+from ..kernels.fast.spread import MANY, spread
 from ..memory.placement import CPU
 from . import type_promotion
 from .graph import UNTRACKED
@@ -87,7 +87,7 @@ def unary(
                 return recast[0]
             return type_promotion.unary(rule, ints, check, input, out)
         try:
-            d = silently(run, a) if a.size < BIG else silently(spread, run, a)
+            d = silently(run, a) if a.size < MANY else silently(spread, run, a)
         except RuntimeError as exc:
             d = aside(exc, run, a)
         except MemoryError as exc:
@@ -214,7 +214,7 @@ def _of_tensors(
                 return recast[0]
             return type_promotion.binary(rule, how, input, other, out)
         try:
-            d = silently(run, a, b) if a.size < BIG else silently(spread, run, a, b)
+            d = silently(run, a, b) if a.size < MANY else silently(spread, run, a, b)
         except ValueError:
             raise RuntimeError(errors.broadcast(a.shape, b.shape)) from None
         except RuntimeError as exc:
@@ -269,7 +269,7 @@ def _of_number(
         ):
             return type_promotion.mixed(rule, how, input, number, None, as_operator)
         try:
-            d = silently(run, a, number) if a.size < BIG else silently(spread, run, a, number)
+            d = silently(run, a, number) if a.size < MANY else silently(spread, run, a, number)
         except RuntimeError as exc:
             d = aside(exc, run, a, number)
         o = new(Tensor)

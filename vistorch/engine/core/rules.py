@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import errors
-from ..kernels.cuda.library import library
+from ..kernels.cuda.library import array_library
 from ..kernels.fast import rows as fast
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, STRIDES, Node
@@ -181,7 +181,7 @@ def bind(kernel: Any, xp: Any) -> Callable:
     run: Any = functools.partial(kernel, xp)
     run.__name__ = getattr(kernel, "__name__", "kernel")
     run.raises = getattr(kernel, "raises", False)
-    run.into = getattr(kernel, "into", None)
+    run.into, run.shared = getattr(kernel, "into", None), getattr(kernel, "shared", None)
     return run
 
 
@@ -225,7 +225,7 @@ def define(
     if name in TABLE:
         raise TypeError(f"two rows are named {name!r}")
     TABLE[name] = rule
-    setattr(RAW[0], name, bound)
+    setattr(RAW[0], name, fast.of_formula(bound))
     if RAW[1].xp is not None:
         _to_cupy(rule, RAW[1].xp)
     return rule
@@ -255,7 +255,7 @@ def open_cupy() -> None:
     if RAW[1].xp is None:
         import cupy  # pyright: ignore[reportMissingImports]
 
-        xp = library(cupy)
+        xp = array_library(cupy)
         for rule in tuple(TABLE.values()):
             _to_cupy(rule, xp)
         RAW[1].xp = xp  # last: who finds it finds every row bound

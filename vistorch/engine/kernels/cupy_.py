@@ -13,8 +13,8 @@ from typing import Any
 import cupy
 import numpy as np
 
-from .cuda import rows
-from .cuda.library import library
+from .cuda import rows, settings
+from .cuda.library import array_library
 from .cuda_source import ELEMENTWISE, PREAMBLE
 
 
@@ -120,7 +120,7 @@ def chosen(name: str, shared: Callable) -> Callable:
     own = overrides.get(name)
     if own is None:
         plain = raising(shared) if getattr(shared, "raises", False) else shared
-        return guard(rows.chosen(name, plain, library(cupy)))
+        return guard(rows.chosen(name, plain, array_library(cupy)))
     if name not in ELEMENTWISE:
         return guard(own)
 
@@ -132,7 +132,7 @@ def chosen(name: str, shared: Callable) -> Callable:
 
 def chosen_together(name: str, plain: Any) -> Any:
     """Return what gives all gradients of a row at once, on any library's arrays."""
-    own = rows.chosen_together(name, plain, library(cupy))
+    own = rows.chosen_together(name, plain, array_library(cupy))
     return own if own is plain else guard(own)
 
 
@@ -145,3 +145,5 @@ overrides: dict[str, Callable] = {
     "polygamma_at": polygamma_at,
     **{name: _by_row(name) for name in ELEMENTWISE},
 }
+
+settings.apply()

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .fast.spread import BIG, blocks
+from .fast.elementwise import WIDE, column_sums, row_sums
+from .fast.spread import BIG, MANY, blocks
 
 _FOLD = 16
 _CHAIN = 32
@@ -34,8 +35,22 @@ def everything(xp: Any, input: Any) -> Any:
         flags = input.flags
         if not (flags.c_contiguous or flags.f_contiguous):
             input = input.ravel()
-        return _vector(input.ravel("K")) if input.size < BIG else _in_parts(input.ravel("K"))
+        flat = input.ravel("K")
+        out = _shared(flat) if flat.size >= MANY else None
+        if out is None:
+            out = _vector(flat) if flat.size < BIG else _in_parts(flat)
+        return out
     return _add(input, None, np.int64)
+
+
+def _shared(flat: Any) -> Any:
+    """The sum of a long vector by all threads; None where it is not computed so."""
+    used = flat.size - flat.size % _WIDTH
+    rows = row_sums(flat[:used].reshape(-1, _WIDTH))
+    if rows is None:
+        return None
+    out = _add(rows, None)
+    return out if used == flat.size else out + _add(flat[used:], None)
 
 
 def _in_parts(flat: Any) -> Any:
@@ -113,6 +128,8 @@ def _rows(x: np.ndarray) -> np.ndarray:
     if n <= _SHORT and lead > 4 * n and n:
         # short rows: numpy starts its inner loop anew for each
         return x @ np.ones(n, x.dtype)
+    if x.size >= MANY and (y := _shared_rows(x)) is not None:
+        return y
     if lead < 2:
         return _vector(x.reshape(-1))[None]
     if x.size < BIG:
@@ -124,6 +141,21 @@ def _rows(x: np.ndarray) -> np.ndarray:
 
     blocks(rows, lead, max(_PART // n, 1), x.size)
     return out
+
+
+def _shared_rows(x: np.ndarray) -> Any:
+    """The sums of rows by all threads; None where they are not computed so."""
+    lead, n = x.shape
+    if n <= WIDE:
+        return row_sums(x)
+    width = _divisor(n)
+    if width:
+        y = row_sums(x.reshape(-1, width))
+        return None if y is None else _along(y.reshape(lead, n // width))
+    if lead < 16:
+        sums = [_shared(row) for row in x]
+        return None if any(y is None for y in sums) else np.array(sums)
+    return None
 
 
 def _along(x: np.ndarray) -> np.ndarray:
@@ -162,7 +194,8 @@ def _columns(x: np.ndarray) -> np.ndarray:
         used = m * fold
         folded = x[:, :used].reshape(lead, fold, m * inner)
         if lead == 1:
-            y = (np.ones(fold, x.dtype) @ folded[0]).reshape(1, m, inner)
+            y = column_sums(folded[0]) if folded.size >= MANY else None
+            y = (np.ones(fold, x.dtype) @ folded[0] if y is None else y).reshape(1, m, inner)
         else:
             y = _add(folded, 1).reshape(lead, m, inner)
         if used < n:

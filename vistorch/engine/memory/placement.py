@@ -15,7 +15,8 @@ from ..base.device import CPU_DEVICE, default, is_index, make
 from ..base.device import device as named_device
 from ..kernels import simulated
 from ..kernels.cuda import capture, faults
-from ..kernels.cuda.library import library
+from ..kernels.cuda.library import array_library
+from ..library_name import library
 from . import pinned
 
 NUMPY = 0
@@ -139,7 +140,7 @@ def _resolve(where: Any, caller: str) -> Place:
         found = named_device(where)
     else:
         before = f"{caller}(): " if caller else ""
-        raise TypeError(f"{before}argument 'device' must be vistorch.device, not {type(where).__name__}")
+        raise TypeError(f"{before}argument 'device' must be {library}.device, not {type(where).__name__}")
     if found.type == "cuda":
         index = cuda_probe.current_index() if found.index is None else cuda_probe.check_index(found.index)
         place = cuda_place(index)
@@ -172,7 +173,7 @@ def cuda_place(index: int) -> Place:
 
             for prepare in before_cuda:
                 prepare()
-            place = Place(where, CUPY, library(cupy))
+            place = Place(where, CUPY, array_library(cupy))
         place = places.setdefault(index, place)
     return place
 

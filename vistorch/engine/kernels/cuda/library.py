@@ -36,7 +36,7 @@ class Library(types.ModuleType):
 _kept: list[Library] = []
 
 
-def library(cupy: Any) -> Any:
+def array_library(cupy: Any) -> Any:
     """The library over cupy, always the same."""
     if not _kept or _kept[0]._cupy is not cupy:
         _kept[:] = [Library(cupy)]

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .settings import settings
+
 WORKSPACE = 32 << 20  # what NVIDIA recommends for its newest cards
 _HOST, _DEFAULT = 0, -1  # where alpha and beta are; which algorithm
 # numpy's name: cudaDataType, cublasComputeType, the type of alpha and beta
@@ -24,8 +26,6 @@ TYPES = {
     "complex128": (5, 70, np.complex128),
 }
 FAST_TF32 = 77
-# Whether float32 is computed in TF32: what has the switch puts a function here.
-tf32: list[Any] = []
 _STATUS = {
     1: "not initialised",
     3: "no memory",
@@ -106,7 +106,7 @@ class Products:
     def _gemm(self, a: _Side, b: _Side, out: Any, m: int, n: int, k: int, count: int) -> None:
         """Rows of ours are columns of cuBLAS's: what it computes is `out.T = b.T @ a.T`."""
         kind, compute, scalar = TYPES[out.dtype.name]
-        if out.dtype.name == "float32" and tf32 and tf32[0]():
+        if out.dtype.name == "float32" and settings.precision != "highest":
             compute = FAST_TF32
         one, nothing = np.ones(1, scalar), np.zeros(1, scalar)
         wide = ctypes.c_longlong

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import images, matrices, recurrent, spread, vectors
+from . import elementwise, images, matrices, recurrent, spread, vectors
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -21,6 +21,7 @@ KERNELS: dict[str, Make] = {
     "avg_pool3d": images.avg_pool,
     "avg_pool3d_backward": images.avg_pool_backward,
     "bmm": lambda plain: matrices.matmul,
+    "clamp": elementwise.clamp,
     "conv_input_grad": images.conv_input_grad,
     "conv_weight_grad": images.conv_weight_grad,
     "convolution": images.convolution,
@@ -41,14 +42,15 @@ KERNELS: dict[str, Make] = {
     "mm": lambda plain: matrices.dot,
     "native_batch_norm": images.batch_norm,
     "native_layer_norm": vectors.layer_norm,
+    "relu_backward": lambda plain: elementwise.kept(spread.large(plain)),
     "sigmoid": vectors.one("LOGISTIC"),
+    "sigmoid_backward": lambda plain: vectors.one_back("LOGISTIC_FROM_OUT", "each")(spread.large(plain)),
     "silu": vectors.one("SWISH"),
     "silu_backward": vectors.one_back("SWISH"),
     "softmax": vectors.softmax("SOFTMAX"),
     "softmax_backward_data": vectors.softmax_back("SOFTMAX"),
+    "tanh_backward": lambda plain: vectors.one_back("TANH_FROM_OUT", "each")(spread.large(plain)),
 }
-# Elementwise rows whose callables do not look at the size themselves: gradients of activations.
-ELEMENTWISE = frozenset("relu_backward sigmoid_backward tanh_backward".split())
 TOGETHER: dict[str, Make] = {
     "lstm_layer": recurrent.lstm_gradients,
     "native_batch_norm": images.batch_norm_gradients,
@@ -61,11 +63,14 @@ def chosen(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     make = KERNELS.get(name)
     if make is not None:
         return _marked(make(plain), plain)
-    if name in ELEMENTWISE:
-        return _marked(spread.large(plain), plain)
     if getattr(plain, "raises", False):
         return _marked(matrices.solver(plain), plain)
     return plain
+
+
+def of_formula(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """What a formula calls for a row: a ufunc does not look at the size itself."""
+    return spread.shared(kernel) if kernel in elementwise.FUNCTIONS else kernel
 
 
 def chosen_together(name: str, plain: Any) -> Any:

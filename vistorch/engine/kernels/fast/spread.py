@@ -1,8 +1,10 @@
-"""Elementwise kernels on large arrays, in blocks on several threads: numpy lets go of the GIL while it computes.
+"""Elementwise kernels on large arrays on several threads: oneDNN's where it has the function, else numpy's in blocks.
 
+numpy lets go of the GIL while it computes, so threads of Python can share out its blocks.
 Blocks begin at fixed multiples and each element depends on its own operands alone, so results are the same bits for any
 number of threads. A kernel whose results are known to need no memory but the result may have an `into`, which takes
-`out=` as a ufunc does. Invariant: whatever is not plainly cut in blocks is computed as a whole.
+`out=` as a ufunc does, and a `shared`, which is to it what `elementwise.compute` is to a ufunc.
+Invariant: whatever is not plainly cut in blocks is computed as a whole.
 """
 
 from __future__ import annotations
@@ -15,20 +17,27 @@ import numpy as np
 
 from .. import threads
 from .copies import turned
+from .elementwise import compute
 
+MANY = 1 << 15  # elements from which `spread` and `write` are to be asked
 BIG = 1 << 20  # elements from which it pays to wake other threads
 _ELEMENT = 0.5  # nanoseconds
 _BLOCK = 1 << 16  # elements that one call is given, so that what a kernel makes on the way stays in the cache
 
 
 def spread(run: Callable[..., Any], *operands: Any) -> Any:
-    """`run(*operands)`, elementwise on arrays of at least `BIG` elements and numbers.
+    """`run(*operands)`, elementwise on arrays of at least `MANY` elements and numbers.
 
     Args:
         run: a ufunc, or a function that returns a new array; one that is `threaded` shares out its work itself.
         *operands: arrays that have the shape of the first or its last dims, and plain numbers.
     """
-    if threads.count() == 1 or getattr(run, "threaded", False):
+    if getattr(run, "threaded", False):
+        return run(*operands)
+    out = compute(run, operands)
+    if out is not None:
+        return out
+    if operands[0].size < BIG or threads.count() == 1:
         return run(*operands)
     cut = _cut(operands)
     if cut is None:
@@ -65,9 +74,21 @@ def large(plain: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def shared(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A ufunc that is shared out where its first operand is a large array."""
+
+    def run(*operands):
+        a = operands[0]
+        return spread(plain, *operands) if a.__class__ is np.ndarray and a.size >= MANY else plain(*operands)
+
+    return run
+
+
 def write(run: Any, out: Any, *operands: Any) -> None:
     """`run(*operands, out)` of a ufunc, where `out` may be one of the operands; raises before anything is written."""
-    cut = _cut((out, *operands)) if threads.count() > 1 else None
+    if operands[0] is out and compute(run, operands, out) is not None:
+        return
+    cut = _cut((out, *operands)) if out.size >= BIG and threads.count() > 1 else None
     if cut is None or cut[0] != out.shape or cut[2][0][1] is False:
         run(*operands, out)
         return

@@ -11,13 +11,26 @@ from typing import Any
 
 import numpy as np
 
-from ..threads import share
-from .chains import ADD, BAKED, DIV, MUL, OTHER, SQRT, SUB, SUM, Then
+from ..threads import LONG, share
+from .chains import ADD, BAKED, DIV, EXP, MAX, MIN, MUL, OTHER, OTHER_THAN, SQRT, SQUARE, SUB, SUM, Then
 from .primitives import DST, F4, SRC, Call, Refused, address, cached, described, good, plain
 
-__all__ = ["ADD", "DIV", "MUL", "SQRT", "SUB", "SUM", "add_to_each", "chain"]
-
-_NANOSECONDS = 0.3  # of an element
+__all__ = [
+    "ADD",
+    "DIV",
+    "EXP",
+    "MAX",
+    "MIN",
+    "MUL",
+    "OTHER_THAN",
+    "SQRT",
+    "SQUARE",
+    "SUB",
+    "SUM",
+    "add_to_each",
+    "broadcast",
+    "chain",
+]
 
 
 @cached
@@ -29,9 +42,10 @@ def _chain(threads, alg, n, second, then):
 
 
 @cached
-def _each(threads, xs, ys):
+def _each(threads, alg, xs, ys, function):
     x, y = plain(xs), plain(ys)
-    pd = good(described("binary", ADD, x, y, x, None))
+    with Then(((function, 0),) if function else ()) as after:
+        pd = good(described("binary", alg, x, y, x, after.attribute))
     return Call(pd, ((SRC, x), (OTHER, y)), ((DST, x),), threads, fixed=True)
 
 
@@ -39,7 +53,8 @@ def chain(alg: int, x: Any, y: Any, out: Any, then: tuple[tuple[int, Any], ...] 
     """`out = x (op) y`, and what follows on each element before it is written; whether it was done.
 
     Args:
-        alg: `ADD`, `SUB`, `MUL` or `DIV`.
+        alg: `ADD`, `SUB`, `MUL`, `DIV`, `OTHER_THAN`, `MAX` or `MIN`; of the last two the result is y
+            where x or y is nan.
         x: an array.
         y: an array, or a number.
         out: where the result goes.
@@ -48,7 +63,7 @@ def chain(alg: int, x: Any, y: Any, out: Any, then: tuple[tuple[int, Any], ...] 
     """
     n = x.size
     key = tuple([(op, b if op in BAKED else (b.size if b.__class__ is np.ndarray else 1,)) for op, b in then])
-    call = _chain(share(n * _NANOSECONDS), alg, n, n if y.__class__ is np.ndarray else 1, key)
+    call = _chain(share(n * LONG), alg, n, n if y.__class__ is np.ndarray else 1, key)
     if call is None:
         return False
     given = [y, *[b for op, b in then if op not in BAKED]]
@@ -62,10 +77,25 @@ def chain(alg: int, x: Any, y: Any, out: Any, then: tuple[tuple[int, Any], ...] 
     return True
 
 
-def add_to_each(x: Any, y: Any) -> bool:
-    """`x += y`, where y has as many dims and 1 for some of those in front; whether it was done."""
-    call = _each(share(x.size * _NANOSECONDS), x.shape, y.shape)
+def broadcast(alg: int, x: Any, y: Any, out: Any, xs: tuple, ys: tuple, function: int = 0) -> bool:
+    """`out = x (op) y`, where y has 1 for some of the dims of x, and a function of that; whether it was done.
+
+    Args:
+        alg: `ADD`, `SUB`, `MUL` or `DIV`.
+        x: an array.
+        y: an array.
+        out: where the result goes, which may be `x`.
+        xs: the shape to take x for.
+        ys: the same of y, with as many dims.
+        function: `EXP`, `SQUARE` or `SQRT`.
+    """
+    call = _each(share(x.size * LONG), alg, xs, ys, function)
     if call is None:
         return False
-    call(address(x), address(y), address(x))
+    call(address(x), address(y), address(out))
     return True
+
+
+def add_to_each(x: Any, y: Any) -> bool:
+    """`x += y`, where y has as many dims and 1 for some of those in front; whether it was done."""
+    return broadcast(ADD, x, y, x, x.shape, y.shape)

@@ -10,10 +10,12 @@ from typing import Any
 
 from .primitives import Refused, lib, plain
 
-ADD, MUL, DIV, SUB = 0x1FFF0, 0x1FFF1, 0x1FFF4, 0x1FFF5
-SQRT = 0x25
+ADD, MUL, MAX, MIN, DIV, SUB = 0x1FFF0, 0x1FFF1, 0x1FFF2, 0x1FFF3, 0x1FFF4, 0x1FFF5
+OTHER_THAN = 0x1FFFB  # 1 where x is not y, nan included, else 0
+SQUARE, SQRT, EXP = 0x23, 0x25, 0x2A
+FUNCTIONS = frozenset((SQUARE, SQRT, EXP))
 SUM = 0  # adds what lies in the result already, times a factor that is part of the primitive
-BAKED = frozenset((SUM, SQRT))  # have no operand when the call runs
+BAKED = FUNCTIONS | {SUM}  # have no operand when the call runs
 OTHER = 2  # the second operand of a binary primitive
 _LATER = 1 << 15  # its place among the arguments, for the first operation after
 
@@ -38,7 +40,7 @@ class Then:
             for i, (op, what) in enumerate(self._operations, 1):
                 if op == SUM:
                     failed |= c.dnnl_post_ops_append_sum(ops, what, 0, 0)
-                elif op == SQRT:
+                elif op in FUNCTIONS:
                     failed |= c.dnnl_post_ops_append_eltwise(ops, op, 0.0, 0.0)
                 else:
                     self.inputs.append((_LATER * i | OTHER, plain(what)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..threads import share
+from ..threads import LONG, share
 from .primitives import (
     D_DST,
     D_SRC,
@@ -27,6 +27,7 @@ from .primitives import (
 )
 
 TANH, LOGISTIC, SWISH, GELU, GELU_TANH = 0x21, 0x29, 0x2C, 0x31, 0x2B
+ABS, SQRT, SQUARE = 0x24, 0x25, 0x23
 TANH_FROM_OUT, LOGISTIC_FROM_OUT = 0x101, 0x104
 SOFTMAX, LOG_SOFTMAX = 0x30000, 0x30001
 _NANOSECONDS = 0.4  # of an element
@@ -57,19 +58,20 @@ def _eltwise_back(threads, alg, n):
     return Call(pd, ((kind, m), (D_DST, m)), ((D_SRC, m),), threads, fixed=True)
 
 
-def eltwise(alg: int, x: Any) -> Any:
-    """A function of each element."""
-    call = _eltwise(share(x.size * _NANOSECONDS), alg, x.size)
+def eltwise(alg: int, x: Any, y: Any = None) -> Any:
+    """A function of each element; the results go to `y`, which may be `x`."""
+    call = _eltwise(share(x.size * LONG), alg, x.size)
     if call is None:
         return None
-    y = np.empty_like(x)
+    if y is None:
+        y = np.empty_like(x)
     call(address(x), address(y))
     return y
 
 
 def eltwise_back(alg: int, g: Any, x: Any) -> Any:
     """The gradient of its argument, from that of the result and the argument (or the result, as `alg` says)."""
-    call = _eltwise_back(share(x.size * _NANOSECONDS), alg, x.size)
+    call = _eltwise_back(share(x.size * LONG), alg, x.size)
     if call is None:
         return None
     d = np.empty_like(x)

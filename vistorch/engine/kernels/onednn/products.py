@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..threads import share
+from ..threads import LONG, share
 from .chains import MUL, Then
 from .primitives import DST, F4, SRC, WEIGHTS, Call, address, cached, described, good, lib, plain, strides_of
 
@@ -42,6 +42,28 @@ def matrix(a: Any, b: Any) -> Any:
     status = lib.sgemm(turn_a, turn_b, m, n, k, 1.0, address(a), lda, address(b), ldb, 0.0, address(y), n)
     lib.leave(was, threads)
     return None if status else y
+
+
+def row_sums(x: Any, ones: Any) -> Any:
+    """The sum along each row of a dense matrix: the same bits for any number of threads."""
+    m, k = x.shape
+    y = np.empty(m, F4)
+    return None if _gemm(m, 1, k, x, k, ones, 1, y) else y
+
+
+def column_sums(x: Any, ones: Any) -> Any:
+    """The sum of the rows of a dense matrix that has few of them: so the bits do not depend on the threads either."""
+    k, n = x.shape
+    y = np.empty(n, F4)
+    return None if _gemm(1, n, k, ones, k, x, n, y) else y
+
+
+def _gemm(m: int, n: int, k: int, a: Any, lda: int, b: Any, ldb: int, y: Any) -> int:
+    threads = lib.allowed(share((m * k + k * n) * LONG))
+    was = lib.enter(threads)
+    status = lib.sgemm(b"N", b"N", m, n, k, 1.0, address(a), lda, address(b), ldb, 0.0, address(y), n)
+    lib.leave(was, threads)
+    return status
 
 
 @cached

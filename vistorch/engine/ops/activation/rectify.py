@@ -15,6 +15,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
 from ...kernels import masks
+from ...kernels.fast.elementwise import bounded
 from ..create.numbers import fit
 from ..elementwise.dtype_checks import both, missing, sentence
 from .entry import ZERO, delivered, overwrite, pieces, real, tensor
@@ -33,7 +34,11 @@ def _relu_into(input, out):
     np.maximum(input, ZERO[input.dtype], out=out)
 
 
-_relu.into = _relu_into  # type: ignore[attr-defined]
+def _relu_shared(operands, out):
+    return bounded(operands[0], "MAX", 0, out)
+
+
+_relu.into, _relu.shared = _relu_into, _relu_shared  # type: ignore[attr-defined]
 
 
 def _relu_slope(xp, grad, output):

@@ -21,6 +21,8 @@ def test_a_row_that_fails_says_why_and_the_others_run(strict_gpu, capsys, monkey
         raise RuntimeError("no such kernel\nand more")
 
     monkeypatch.setattr(gpu, "ROWS", {"broken": broken, "add": gpu.add})
+    monkeypatch.setattr(gpu, "CAPTURED", {})
+    monkeypatch.setattr(gpu, "CORE", ())
     assert gpu.main(calls=1, rounds=1) == 1
     _, failed, ran = capsys.readouterr().out.splitlines()
     assert failed.split(None, 1) == ["broken", "failed: RuntimeError: no such kernel"]

@@ -469,3 +469,56 @@ def test_memory_of_another_library_is_not_sent(gpu, elsewhere):
         RuntimeError, match=r"was not made by vistorch: share a copy of the tensor, made with clone"
     ):
         ipc.sent(x)
+
+
+# ---- faults ---------------------------------------------------------------------------------------------------------
+def failing(status, words):
+    error = type("CUDARuntimeError", (RuntimeError,), {"__module__": "cupy_backends.cuda.api.runtime"})(words)
+    error.status = status
+
+    def fail(*args, **kwargs):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("wait", ["device", "stream", "event", "copy"])
+def test_a_kernel_fault_is_said_where_the_device_is_waited_for(gpu, monkeypatch, wait):
+    fail = failing(700, "cudaErrorIllegalAddress: an illegal memory access was encountered")
+    stream, event, x = cuda.Stream(), cuda.Event(), tensor(4)
+    event.record(stream)
+    monkeypatch.setattr(gpu.cupy.cuda.Device, "synchronize", fail)
+    monkeypatch.setattr(gpu.cupy.cuda.Stream, "synchronize", fail)
+    monkeypatch.setattr(gpu.cupy.cuda.Event, "synchronize", fail)
+    monkeypatch.setattr(x._place.xp, "asnumpy", fail, raising=False)
+    waits = {
+        "device": cuda.synchronize,
+        "stream": stream.synchronize,
+        "event": event.synchronize,
+        "copy": x.cpu,
+    }
+    with pytest.raises(vistorch.AcceleratorError) as caught:
+        waits[wait]()
+    assert isinstance(caught.value, RuntimeError)
+    first, second = str(caught.value).splitlines()
+    assert first == "CUDA error: an illegal memory access was encountered"
+    assert second.startswith("CUDA kernel errors might be reported at a later call")
+    assert "CUDA_LAUNCH_BLOCKING=1" in str(caught.value) and "restart" in str(caught.value)
+
+
+def test_a_device_that_vanishes(gpu, monkeypatch):
+    fail = failing(999, "cudaErrorUnknown: unknown error")
+    monkeypatch.setattr(gpu.cupy.cuda.Device, "synchronize", fail)
+    with pytest.raises(
+        vistorch.AcceleratorError, match=r"^CUDA error: unknown error\nthe device does not answer"
+    ):
+        cuda.synchronize()
+
+
+def test_other_errors_pass(gpu, monkeypatch):
+    def interrupted(self):
+        raise ValueError("not the device's")
+
+    monkeypatch.setattr(gpu.cupy.cuda.Device, "synchronize", interrupted)
+    with pytest.raises(ValueError, match="not the device's"):
+        cuda.synchronize()

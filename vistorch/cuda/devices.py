@@ -11,7 +11,7 @@ from ..engine.base.device import device as named_device
 from ..engine.kernels import simulated
 from ..engine.kernels.cuda import capture, faults
 from ..engine.library_name import library
-from ..engine.memory import placement
+from ..engine.memory import device_faults, placement
 
 WAITS = "waits for the device"
 
@@ -245,7 +245,8 @@ def synchronize(device: Any = None) -> None:
         import cupy
 
         capture.refuse(WAITS)
-        cupy.cuda.Device(index).synchronize()
+        with device_faults.waiting():
+            cupy.cuda.Device(index).synchronize()
         faults.report()
 
 

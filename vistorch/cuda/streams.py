@@ -14,6 +14,7 @@ from ..engine.base.device import make
 from ..engine.kernels import simulated
 from ..engine.kernels.cuda import capture, faults
 from ..engine.library_name import library
+from ..engine.memory import device_faults
 from .devices import WAITS, existing_index
 from .devices import device as on_device
 
@@ -82,7 +83,8 @@ class Stream:
         """
         if self._own is not None:
             capture.refuse(WAITS)
-            self._own.synchronize()
+            with device_faults.waiting():
+                self._own.synchronize()
             faults.report()
 
     def query(self) -> bool:
@@ -293,7 +295,8 @@ class Event:
         """Wait until the work before the mark is done."""
         if self._own is not None:
             capture.refuse(WAITS)
-            self._own.synchronize()
+            with device_faults.waiting():
+                self._own.synchronize()
             faults.report()
 
     def elapsed_time(self, end_event: "Event") -> float:

@@ -17,7 +17,7 @@ from ..kernels import simulated
 from ..kernels.cuda import capture, faults
 from ..kernels.cuda.library import array_library
 from ..library_name import library
-from . import pinned
+from . import device_faults, pinned
 
 NUMPY = 0
 CUPY = 1
@@ -252,7 +252,8 @@ def _cross(array: Any, source: Place, target: Place, non_blocking: bool) -> Any:
                 fetch(array, made)
                 return made
             # Order "A" keeps column-major; "C" would silently rearrange the memory of a transposed weight.
-            values = source.xp.asnumpy(array, order="A")
+            with device_faults.waiting():
+                values = source.xp.asnumpy(array, order="A")
         faults.report()  # the copy waited for the device
         return values
     with target:

@@ -30,8 +30,9 @@ STEPS = (
     Step("diagnose", 40, ("-c", DIAGNOSE)),
     Step("tests_gpu", 80, (*TEST, "tests/cuda/test_on_gpu.py")),
     Step("tests_kernels", 80, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
-    Step("benchmarks", 180, ("-m", "benchmarks.gpu", "--seconds", "3")),
-    Step("tests_ops", 180, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
+    Step("tests_graphs", 50, (*TEST, "tests/cuda/test_on_gpu_graphs.py")),
+    Step("benchmarks", 180, ("-m", "benchmarks.gpu", "--seconds", "2")),
+    Step("tests_ops", 130, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
     Step("kernels_exist", 30, (*TEST, "tests/cuda/test_kernels_exist.py")),
 )
 

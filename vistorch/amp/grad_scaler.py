@@ -19,6 +19,7 @@ from ..engine.base.modes import no_grad
 from ..engine.base.warn_once import user_level
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from ..engine.kernels.cuda import capture
 from ..engine.library_name import library
 
 __all__ = ["GradScaler", "OptState"]
@@ -154,6 +155,7 @@ class GradScaler:
                 gradient.mul_(inverse.to(device))
         return found
 
+    @capture.outside
     def unscale_(self, optimizer: Any) -> None:
         """Divide an optimizer's gradients by the scale: before clipping them, say.
 
@@ -186,6 +188,7 @@ class GradScaler:
         state["found_inf_per_device"] = self._unscale(optimizer, scale)
         state["stage"] = OptState.UNSCALED
 
+    @capture.outside
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> float | None:
         """The optimizer's step, unless a gradient is not finite.
 
@@ -210,6 +213,7 @@ class GradScaler:
         state["stage"] = OptState.STEPPED
         return result
 
+    @capture.outside
     def update(self, new_scale: Any = None) -> None:
         """Let the scale shrink after a step that was left out, and grow after many good ones.
 

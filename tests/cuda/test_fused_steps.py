@@ -6,7 +6,7 @@ import pytest
 import vistorch
 from tests.cuda import emulator
 from tests.optim.records import RECORDS
-from vistorch.engine.kernels.cuda import launch
+from vistorch.engine.kernels.cuda import launch, many
 from vistorch.optim import fused
 
 torch = pytest.importorskip("torch")
@@ -28,10 +28,10 @@ def gpu(strict_gpu, monkeypatch):
     monkeypatch.setattr(emulator.Function, "__call__", counted)
     compiled = fused._compiled
     compiled.cache_clear()
-    fused._tables.clear()
+    many.tables.clear()
     yield calls
     compiled.cache_clear()
-    fused._tables.clear()
+    many.tables.clear()
 
 
 def path(lib, name, options, dtype, device):

@@ -32,6 +32,8 @@ STEPS = (
     Step("tests_kernels", 80, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
     Step("benchmarks", 180, ("-m", "benchmarks.gpu", "--seconds", "3")),
     Step("tests_ops", 180, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
+    Step("tests_training", 180, (*TEST, "-n", "8", "tests/cuda/test_on_gpu_training.py")),
+    Step("fuzz", 60, ("-m", "tests.fuzz.run", "--device", "cuda", "--programs", "400", "--jobs", "4")),
     Step("kernels_exist", 30, (*TEST, "tests/cuda/test_kernels_exist.py")),
 )
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.cuda.test_strict_ops import TAKEN, draws_are_counted  # noqa: F401  the fixture counts draws
 from tests.nn import test_modules as modules
 from tests.nn.record import Build, Layer
 from tests.nn.samples import LAYERS
+from tests.ops.draws import TAKEN, draws_are_counted  # noqa: F401  the fixture counts draws
 from tests.ops.library import L, torch
 from tests.ops.record import Sample
 

@@ -5,11 +5,11 @@ import pytest
 from tests.cuda import test_fused_steps as steps
 from tests.cuda import test_layers as layers
 from tests.cuda import test_training as training
-from tests.cuda.test_strict_ops import draws_are_counted  # noqa: F401  the fixture counts draws
 from tests.fuzz.machine import BAD
 from tests.fuzz.run import fuzz
 from tests.nn.record import Build, Layer
 from tests.nn.test_modules import cases
+from tests.ops.draws import draws_are_counted  # noqa: F401  the fixture counts draws
 from tests.ops.record import Sample
 from vistorch import cuda
 

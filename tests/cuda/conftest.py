@@ -329,6 +329,20 @@ def strict_gpu(strict_cupy):
     return placement.place_of("cuda:0")
 
 
+@pytest.fixture
+def ran(monkeypatch):
+    """The names of the kernels that the emulator ran, in order."""
+    calls = []
+    run = emulator.Function.__call__
+
+    def counted(self, *args, **kwargs):
+        calls.append(self.name)
+        return run(self, *args, **kwargs)
+
+    monkeypatch.setattr(emulator.Function, "__call__", counted)
+    return calls
+
+
 class Compiler:
     """NVIDIA's run-time compiler by ctypes: it needs neither a driver nor cupy."""
 

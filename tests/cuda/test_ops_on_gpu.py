@@ -3,6 +3,7 @@
 import pytest
 
 from tests.cuda import test_strict_ops as strict
+from tests.ops.draws import draws_are_counted  # noqa: F401  the fixture counts draws
 from vistorch import cuda
 
 pytestmark = pytest.mark.gpu

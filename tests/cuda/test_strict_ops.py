@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.ops.cases import dtypes_of, gradient_dtypes
+from tests.ops.draws import TAKEN, draws_are_counted  # noqa: F401  the fixture counts draws
 from tests.ops.gradients import is_recorded, noise
 from tests.ops.library import (
     L,
@@ -26,7 +27,6 @@ from tests.ops.library import (
 from tests.ops.record import Op, Sample
 from tests.ops.samples import for_each
 from vistorch.engine.core import rules
-from vistorch.engine.random import device_generator
 
 PLACE = "cuda:0"
 # torch wants these indices on the CPU; `type()` says where a tensor is.
@@ -36,21 +36,6 @@ ON_THE_HOST = ("tensor_split", "Tensor.type", "random")
 def there(index: int) -> str:
     """Every tensor is on the device."""
     return PLACE
-
-
-TAKEN: list[int] = []
-
-
-@pytest.fixture(autouse=True)
-def draws_are_counted(monkeypatch) -> None:
-    """What draws gives PyTorch's numbers of a card, not those of the CPU: it is compared but for its values."""
-    take = device_generator.Counter.take
-
-    def counted(self, words: int) -> tuple[int, int, int]:
-        TAKEN.append(words)
-        return take(self, words)
-
-    monkeypatch.setattr(device_generator.Counter, "take", counted)
 
 
 def gauged(op: Op, lib, value):

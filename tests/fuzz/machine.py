@@ -42,7 +42,7 @@ def of_line(line: str) -> tuple[CodeType, bool]:
 
 def array(tensor: Any) -> np.ndarray:
     """The values, out of reach of later writes."""
-    tensor = tensor.detach()
+    tensor = tensor.detach().cpu()
     return np.array((tensor.clone() if tensor.is_floating_point() else tensor).numpy())
 
 

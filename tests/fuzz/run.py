@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from tests.fuzz.devices import On
 from tests.fuzz.machine import BAD, judge, shrink
 from tests.fuzz.program import program
 
@@ -22,8 +23,10 @@ Failure = tuple[int, str, list[str], str]
 
 
 def library(name: str) -> Any:
-    """A library by its name; "planted:forgetful" is one with a bug."""
+    """A library by its name; "planted:forgetful" is one with a bug, "device:cuda" vistorch on a device."""
     module, _, maker = name.partition(":")
+    if module == "device":
+        return On(maker)
     if module == "planted":
         return getattr(importlib.import_module("tests.fuzz.planted"), maker)()
     return importlib.import_module(module)
@@ -73,7 +76,13 @@ def show(failure: Failure, name: str) -> str:
     """A failing program as text that runs."""
     seed, verdict, lines, difference = failure
     comment = difference.replace("\n", "\n#")
-    return "\n".join([f"# seed {seed}: {verdict}", f"import {name} as L", *lines, f"# {comment}"])
+    module, _, device = name.partition(":")
+    begin = (
+        "import vistorch as L\nL.set_default_device('" + device + "')"
+        if module == "device"
+        else f"import {name} as L"
+    )
+    return "\n".join([f"# seed {seed}: {verdict}", begin, *lines, f"# {comment}"])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,8 +95,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", type=int, default=5, help="how many failing programs to print")
     parser.add_argument("--lib", default="vistorch")
+    parser.add_argument("--device", help="run vistorch's programs there: cuda")
     parser.add_argument("--seeds", action="store_true", help="list the seeds of every rare verdict")
     options = parser.parse_args(arguments)
+    if options.device:
+        options.lib = f"device:{options.device}"
     start = time.perf_counter()
     seeds, failures = fuzz(options.lib, options.programs, options.seed, options.jobs, options.show)
     for failure in failures[: options.show]:

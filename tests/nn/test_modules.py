@@ -123,14 +123,18 @@ def test_attributes(layer: Layer, build: Build) -> None:
     assert {k: ours.get(k, "missing") for k in theirs} == theirs
 
 
-def run(lib: Any, layer: Layer, build: Build, feed: Sample, dtype: str) -> list[tuple[str, Any]]:
+def run(
+    lib: Any, layer: Layer, build: Build, feed: Sample, dtype: str, device: str | None = None
+) -> list[tuple[str, Any]]:
     """What a module gives in training and in evaluation: results, gradients, buffers afterwards."""
     module = to_dtype(build_in(lib, layer, build), lib, dtype)
+    module = module if device is None else module.to(device)
+    devices = None if device is None else (lambda index: device)
     seen: list = []
     for mode in (True, False):
         module.train(mode)
         module.zero_grad()
-        call = prepare(lib, feed, dtype, needs_grad=layer.grads)
+        call = prepare(lib, feed, dtype, needs_grad=layer.grads, devices=devices)
         lib.manual_seed(3)
         out = module(*call.args, **call.kwargs)
         seen.append(("out", out))
@@ -147,7 +151,7 @@ def pull(lib: Any, outs: list) -> bool:
     for i, t in enumerate(outs):
         if getattr(t, "requires_grad", False):
             weights = np.cos(np.arange(t.numel()) + i).reshape(tuple(t.shape))
-            part = (t * lib.tensor(weights).to(t.dtype)).sum()
+            part = (t * lib.tensor(weights).to(t.dtype).to(t.device)).sum()
             total = part if total is None else total + part
     if total is not None:
         total.backward()
@@ -159,13 +163,18 @@ def test_forward_and_gradients(layer: Layer, build: Build, feed: Sample) -> None
     """Values in training and evaluation, buffers afterwards, gradients of inputs and parameters."""
     for dtype in layer.dtypes:
         ours, theirs = (run(lib, layer, build, feed, dtype) for lib in (L, torch))
-        for (label, a), (_, b) in zip(ours, theirs, strict=True):
-            if label == "out":
-                same(a, b, dtype, layer)
-            else:
-                assert [x is None for x in a] == [x is None for x in b], label
-                a, b = ([x for x in found if x is not None] for found in (a, b))
-                same(a, b, dtype, layer, flatten=False)
+        compared(layer, dtype, ours, theirs)
+
+
+def compared(layer: Layer, dtype: str, ours: list[tuple[str, Any]], theirs: list[tuple[str, Any]]) -> None:
+    """Both runs gave the same."""
+    for (label, a), (_, b) in zip(ours, theirs, strict=True):
+        if label == "out":
+            same(a, b, dtype, layer)
+        else:
+            assert [x is None for x in a] == [x is None for x in b], label
+            a, b = ([x for x in found if x is not None] for found in (a, b))
+            same(a, b, dtype, layer, flatten=False)
 
 
 @cases("interchange")

@@ -6,6 +6,7 @@ Invariant: a device changes where a result lives, never what it is.
 import pytest
 
 from tests.ops.cases import dtypes_of
+from tests.ops.draws import TAKEN, draws_are_counted  # noqa: F401  the fixture counts draws
 from tests.ops.library import L, Report, describe, mismatch, prepare, run, tensors_of, torch
 from tests.ops.record import Op, Sample
 from tests.ops.samples import OPS, for_each
@@ -26,21 +27,23 @@ def two_devices():
 
 @for_each("device", lambda op: any(sample.xs() for sample in op.samples))
 def test_same_values_on_a_device(op: Op) -> None:
-    """Values and dtype as torch has them on the CPU, and results on the device of the operands."""
+    """Values, but of what draws, and dtype as torch has them on the CPU; results on the device of the operands."""
     report = Report(op)
     for sample in op.samples:
         for dtype in [d for d in ("float64", "int64") if d in dtypes_of(op, sample)]:
             theirs = run(op, prepare(torch, sample, dtype))
             if theirs.error is not None:
                 continue
+            before = len(TAKEN)
             mine = run(op, prepare(L, sample, dtype, devices=lambda index: "cuda:0"))
+            compared = op.values and len(TAKEN) == before
             message = describe(mine) if mine.error else ""
             if not message:
                 values = [
                     v if op.gauge is None else op.gauge(lib, v)
                     for lib, v in ((L, mine.value), (torch, theirs.value))
                 ]
-                message = mismatch(op, *values, op.values)
+                message = mismatch(op, *values, compared)
             places = [str(tensor.device) for tensor in tensors_of(mine.value, L)]
             # a device that is named counts, and numbers read from a list or a bound say nothing of a device
             made_there = (

@@ -15,11 +15,14 @@ from typing import Any
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as _device
 from ..engine.base.dtypes import float16, float32, int32
+from ..engine.base.events import listeners
 from ..engine.base.modes import no_grad
 from ..engine.base.warn_once import user_level
+from ..engine.core import views
+from ..engine.core.graph import version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
-from ..engine.kernels.cuda import capture
+from ..engine.kernels.cuda import capture, many
 from ..engine.library_name import library
 
 __all__ = ["GradScaler", "OptState"]
@@ -144,15 +147,20 @@ class GradScaler:
         inverse = scale.double().reciprocal().float()
         found: dict[_device, Tensor] = {scale.device: _full((), 0.0, dtype=float32, device=scale.device)}
         with no_grad():
-            for gradient in _gradients(optimizer):
+            gradients = _gradients(optimizer)
+            for gradient in gradients:
                 if gradient.dtype is float16:
                     raise ValueError("Attempting to unscale FP16 gradients.")
-                device = gradient.device
-                if device not in found:
-                    found[device] = _full((), 0.0, dtype=float32, device=device)
-                if not bool(_isfinite(gradient).all()):
-                    found[device].fill_(1.0)
-                gradient.mul_(inverse.to(device))
+                if gradient.device not in found:
+                    found[gradient.device] = _full((), 0.0, dtype=float32, device=gradient.device)
+            for device, flag in found.items():
+                rest = _unscaled_at_once(
+                    [g for g in gradients if g.device == device], inverse.to(device), flag
+                )
+                for gradient in rest:
+                    if not bool(_isfinite(gradient).all()):
+                        flag.fill_(1.0)
+                    gradient.mul_(inverse.to(device))
         return found
 
     @capture.outside
@@ -380,3 +388,24 @@ class GradScaler:
 
 def _gradients(optimizer: Any) -> list[Tensor]:
     return [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+
+
+def _unscaled_at_once(gradients: list[Tensor], factor: Tensor, found: Tensor) -> list[Tensor]:
+    """Unscale gradients of a real device, those of a type in one launch that waits for nothing; the others are left."""
+    place = found._place
+    if not place.kind:
+        return gradients
+    rest: list[Tensor] = []
+    types: dict[Any, list[Tensor]] = {}
+    for g in gradients:
+        (types.setdefault(g._data.dtype, []) if many.takes([g._data]) else rest).append(g)
+    for alike in types.values():
+        for g in alike:
+            views.before_write(g, False)
+        with place:
+            many.unscale(place.xp, [g._data for g in alike], factor._data, found._data)
+        for g in alike:
+            version(g).n += 1
+            if (emit := listeners.write) is not None:
+                emit(g, None)
+    return rest

@@ -14,7 +14,7 @@ LOWER_BOTH = """
     scaled_dot_product_attention
     rnn_tanh_cell rnn_relu_cell rnn_tanh rnn_relu lstm
 """
-LOWER_CUDA = "addmv addr chain_matmul linalg.multi_dot mv convolution lstm_cell gru_cell gru"
+LOWER_CUDA = "addmv addr chain_matmul einsum linalg.multi_dot mv convolution lstm_cell gru_cell gru"
 
 # In float32, whatever is given.
 FULL_CPU = """
@@ -36,7 +36,8 @@ FULL_CPU = """
 """
 FULL_CUDA = """
     __pow__ __rpow__ __rtruediv__ acos arccos asin arcsin cosh tan sinh erfinv exp expm1
-    log log10 log2 log1p reciprocal rsqrt pow softplus layer_norm group_norm frobenius_norm nuclear_norm norm
+    log log10 log2 log1p reciprocal rsqrt pow softplus layer_norm native_layer_norm rms_norm
+    group_norm frobenius_norm nuclear_norm norm
     cosine_similarity poisson_nll_loss cosine_embedding_loss nll_loss hinge_embedding_loss
     kl_div l1_loss smooth_l1_loss huber_loss mse_loss margin_ranking_loss multilabel_margin_loss
     soft_margin_loss triplet_margin_loss multi_margin_loss binary_cross_entropy_with_logits cross_entropy

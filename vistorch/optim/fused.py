@@ -11,13 +11,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ..engine.kernels.cuda import launch
-
-CHUNK = 1 << 16  # elements of one block
-BLOCK = 512
-KEPT = 64  # tables of addresses kept on the device
+from ..engine.kernels.cuda.many import BLOCK, CHUNK, table_of
 
 TEXT = """
 extern "C" __global__ void rule_step(const i64* table, const i64* pieces{arguments}) {{
@@ -198,25 +193,6 @@ def _compiled(text: str, dtype: str) -> Any:
     return launch.compiled(text, dtype).get_function("rule_step")
 
 
-_tables: dict[tuple, Any] = {}
-
-
-def _table(xp: Any, device: int, rows: list[list[int]]) -> tuple[Any, Any, int]:
-    """Addresses and sizes on the device, and the pieces of the blocks; kept, since most steps ask for the same."""
-    table = np.array(rows, np.int64)
-    key = device, table.tobytes()
-    found = _tables.pop(key, None)
-    if found is None:
-        while len(_tables) >= KEPT:
-            del _tables[next(iter(_tables))]
-        sizes = table[:, -1]
-        pieces = [(k, start) for k, size in enumerate(sizes.tolist()) for start in range(0, size, CHUNK)]
-        where = np.array(pieces, np.int64).reshape(-1, 2)
-        found = xp.asarray(table), xp.asarray(where), len(pieces)
-    _tables[key] = found
-    return found
-
-
 def flat(operands: list, as_real: bool) -> list | None:
     """The arrays of a parameter as the kernel takes them, or None."""
     first = operands[0]
@@ -233,7 +209,7 @@ def step(xp: Any, device: int, update: Callable, works: list[list], numbers: tup
     if trace is None:
         return False
     rows = [[*[int(a.data.ptr) for a in work], int(work[0].size)] for work in works]
-    table, pieces, blocks = _table(xp, device, rows)
+    table, pieces, blocks = table_of(xp, device, rows)
     if blocks:
         run = _compiled(trace.kernel(), works[0][0].dtype.name)
         run((blocks,), (BLOCK,), (table, pieces, *trace.numbers), shared_mem=0)

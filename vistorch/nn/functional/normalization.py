@@ -143,6 +143,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         >>> vistorch.nn.functional.rms_norm(vistorch.tensor([[2.0, -2.0]]), (2,))
         tensor([[ 1., -1.]])
     """
+    if casting.on and (recast := casting.ask(rms_norm, locals())):
+        return recast[0]
     return _rms_norm(input, normalized_shape, weight, eps)
 
 

@@ -20,6 +20,7 @@ from ...engine.core import views
 from ...engine.core.graph import version
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor, wrap
+from ...engine.kernels.cuda import many
 from ...engine.library_name import library
 from ...linalg import vector_norm
 
@@ -88,6 +89,8 @@ def _length(tensors: list[Tensor]) -> Tensor | None:
             return None
     xp = place.xp
     with place:
+        if place.kind and many.takes(arrays):
+            return wrap(many.root_of_squares(xp, arrays), place)
         return wrap(hushed(_root_of_squares, xp, [a.reshape(-1) for a in arrays]), place)
 
 
@@ -122,8 +125,26 @@ def clip_grads_with_norm_(
     # Multiplied also where it is 1: to know, one would have to wait for the device.
     divisor: Any = total_norm + 1e-6
     factor = clamp(limit / divisor, max=1.0)
+    if _multiplied(grads, factor):
+        return
     for g in grads:
         g.mul_(factor if g._place is factor._place else factor.to(g.device))
+
+
+def _multiplied(grads: list[Tensor], factor: Tensor) -> bool:
+    """Multiply gradients of one device and type in one launch; False where they are not such."""
+    place, arrays = factor._place, [g._data for g in grads]
+    if not place.kind or any(g._place is not place for g in grads) or not many.takes([*arrays, factor._data]):
+        return False
+    for g in grads:
+        views.before_write(g, False)
+    with place:
+        many.multiply(place.xp, arrays, factor._data)
+    for g in grads:
+        version(g).n += 1
+        if (emit := listeners.write) is not None:
+            emit(g, None)
+    return True
 
 
 @no_grad()

@@ -10,6 +10,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
+from ...base.casting import casting
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
 from ..shape.rows import diagonal, permute, reshape, unsqueeze, view
@@ -314,6 +315,8 @@ def einsum(*args):
         >>> vistorch.einsum("ii", a)
         tensor(5)
     """
+    if casting.on and (recast := casting.ask(einsum, locals())):
+        return recast[0]
     equation, operands = _arguments(args)
     if len(operands) == 2 and (out := _contracted(equation, *operands)) is not None:
         return out

@@ -164,6 +164,8 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
         >>> vistorch.native_layer_norm(vistorch.tensor([[1.0, 3.0]]), (2,), None, None, 0.0)[1:]
         (tensor([[2.]]), tensor([[1.]]))
     """
+    if casting.on and (recast := casting.ask(native_layer_norm, locals())):
+        return recast[0]
     (o, *statistics), shape = _layered("native_layer_norm", input, normalized_shape, weight, bias, eps)
     given = input._data.shape
     ahead = (*given[: len(given) - len(shape)], *[1] * len(shape))
@@ -189,6 +191,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
         >>> vistorch.rms_norm(vistorch.tensor([[2.0, -2.0]]), (2,))
         tensor([[ 1., -1.]])
     """
+    if casting.on and (recast := casting.ask(rms_norm, locals())):
+        return recast[0]
     checks.tensor("rms_norm", "input", 1, input)
     checks.tensor("rms_norm", "weight", 3, weight, True)
     if eps is not None:

@@ -121,6 +121,8 @@ class Generator:
         "spare",
     )
 
+    on_device = False  # whether draws are made on a CUDA device
+
     def __init__(self, device="cpu"):
         """Start the stream of PyTorch's default seed."""
         self.device = device

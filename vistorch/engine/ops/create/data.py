@@ -47,8 +47,10 @@ def cast_array(a: Any, dt: Any) -> Any:
 
 
 def put(a: Any, place: Any) -> Any:
-    """An array of numpy at a place."""
-    return a if not place.kind else move(a, CPU, place)
+    """An array of numpy, or one drawn on a device, at a place."""
+    if not place.kind or (type(a) is place.xp.ndarray and a.device.id == place.index):
+        return a
+    return move(a, CPU if isinstance(a, np.ndarray) else array_place(a), place)
 
 
 @public(method=False)

@@ -84,6 +84,9 @@ MODULES = (
         (
             "vistorch.vision.datasets",
             "vistorch.vision.transforms",
+            "vistorch.vision.transforms.v2",
+            "vistorch.vision.transforms.v2.functional",
+            "vistorch.vision.tv_tensors",
             "vistorch.vision.models",
             "vistorch.vision.utils",
             "vistorch.vision.io",

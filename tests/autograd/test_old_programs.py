@@ -258,3 +258,19 @@ def test_volatile_is_a_flag_that_spreads():
     assert not regular.volatile and model(regular).requires_grad
     with pytest.warns(UserWarning, match="volatile was removed"):
         regular.volatile = False
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_retain_variables_is_retain_graph(shape):
+    x = vistorch.ones(shape, requires_grad=True)
+    y = x * x
+    for _ in range(2):
+        with pytest.warns(FutureWarning, match="old name of `retain_graph`"):
+            y.backward(vistorch.ones(shape), retain_variables=True)
+    with pytest.warns(FutureWarning, match="old name of `retain_graph`"):
+        vistorch.autograd.backward(y, vistorch.ones(shape), retain_variables=False)
+    assert x.grad.sum() == 6 * x.numel()
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.backward(vistorch.ones(shape))
+    with pytest.warns(FutureWarning), pytest.raises(TypeError, match="one argument"):
+        (x * x).sum().backward(retain_graph=True, retain_variables=True)

@@ -54,4 +54,14 @@ CLIENTS = (
     Client("transformers", "transformers_gpt2", "GPT-2: a training, the cache, eight ways to generate"),
     Client("transformers", "transformers_llama", "Llama: a training, `generate`, shards, bfloat16"),
     Client("transformers", "transformers_vit", "ViT: a training, masked pictures, larger pictures"),
+    Client(
+        "transformers",
+        "transformers_trainer",
+        "`Trainer`: epochs, evaluation, files, going on from a checkpoint",
+    ),
+    Client("peft", "peft_adapters", "nine kinds of adapters: trained, merged, saved, loaded, switched off"),
+    Client("pytorch-metric-learning", "metric_learning", "23 losses, four miners, a memory, a training"),
+    Client("entmax", "entmax_losses", "five sparse distributions, four losses, a training"),
+    Client("lion-pytorch", "lion_steps", "four sets of options, groups, a schedule, a saved state"),
+    Client("pytorch-msssim", "msssim_pictures", "pictures, volumes, gradients, a picture found by it"),
 )

@@ -23,6 +23,7 @@ MODULES = """
     vistorch.nn.parallel vistorch.nn.grad vistorch.optim vistorch.optim.lr_scheduler
     vistorch.autograd vistorch.autograd.functional vistorch.func vistorch.utils.data
     vistorch.vision vistorch.vision.transforms vistorch.vision.transforms.functional vistorch.vision.datasets
+    vistorch.vision.transforms.v2 vistorch.vision.transforms.v2.functional vistorch.vision.tv_tensors
     vistorch.vision.models vistorch.vision.io vistorch.vision.utils
     vistorch.linalg vistorch.fft vistorch.special vistorch.signal.windows vistorch.distributions vistorch.random
     vistorch.cuda vistorch.accelerator vistorch.amp vistorch.multiprocessing

@@ -219,6 +219,18 @@ def _drain(run: Pass, outputs: tuple) -> None:
         emit(run, outputs)
 
 
+def _renamed(retain_variables: Any, retain_graph: Any) -> Any:
+    """What a program of PyTorch's first versions asks for, under today's name."""
+    warnings.warn(
+        "`retain_variables` is the old name of `retain_graph`. Use `retain_graph` instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
+    if retain_graph is not None:
+        raise TypeError("backward() got both `retain_variables` and `retain_graph`, which are one argument")
+    return switch(retain_variables, "backward", "retain_variables")
+
+
 def backward(
     tensors: Any,
     grad_tensors: Any = None,
@@ -226,6 +238,7 @@ def backward(
     create_graph: bool = False,
     grad_variables: Any = None,
     inputs: Any = None,
+    retain_variables: bool | None = None,
 ) -> None:
     """Add the gradients of `tensors` to the `.grad` of the leaves below them.
 
@@ -236,6 +249,7 @@ def backward(
         create_graph: record the pass, so that it can be differentiated again.
         grad_variables: the old name of grad_tensors.
         inputs: only these get a gradient.
+        retain_variables: the name of retain_graph in PyTorch's first versions.
 
     Example:
         >>> import vistorch
@@ -244,6 +258,8 @@ def backward(
         >>> x.grad
         tensor([2., 4.])
     """
+    if retain_variables is not None:
+        retain_graph = _renamed(retain_variables, retain_graph)
     if grad_variables is not None:
         warnings.warn(
             "`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2
@@ -404,6 +420,7 @@ def tensor_backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: Sequence | None = None,
+    retain_variables: bool | None = None,
 ) -> None:
     """Add the gradient of this tensor to the `.grad` of the leaves below it.
 
@@ -413,6 +430,7 @@ def tensor_backward(
         retain_graph: keep what the graph saved; default: the value of create_graph.
         create_graph: record the pass, so that it can be differentiated again.
         inputs: only these get a gradient.
+        retain_variables: the name of retain_graph in PyTorch's first versions.
 
     Example:
         >>> import vistorch
@@ -421,6 +439,8 @@ def tensor_backward(
         >>> x.grad
         tensor(6.)
     """
+    if retain_variables is not None:
+        retain_graph = _renamed(retain_variables, retain_graph)
     if gradient is None and inputs is None and create_graph is False:
         seed = SEEDS.get(self._data.dtype)
         if seed is not None and self._data.ndim == 0 and self._place is CPU:  # the usual case: no ceremony

@@ -46,8 +46,6 @@ MODULES = {
     "vision.models.quantization": "Quantized networks for pictures: named, not built.",
     "vision.models.segmentation": "Networks that class each pixel: named, not built.",
     "vision.models.video": "Networks for videos: named, not built.",
-    "vision.transforms.v2": "The second generation of transforms: named, not built.",
-    "vision.tv_tensors": "Tensors that know whether they are pictures or boxes: named, not built.",
     "xpu": "Intel's GPUs: there are none here.",
 }
 # With those that libraries reach for though they are not documented: found, and not listed.
@@ -226,26 +224,6 @@ ROWS = (
         "vision.transforms",
         "use RandomApply, RandomChoice and RandomOrder of the transforms that are there.",
         classes="AugMix AutoAugment AutoAugmentPolicy ElasticTransform RandAugment TrivialAugmentWide",
-    ),
-    Row(
-        "vision.transforms.v2",
-        "use the transforms of vistorch.vision.transforms, which do the same to pictures.",
-        "check_type get_bounding_boxes get_keypoints has_all has_any query_chw query_size",
-        """AugMix AutoAugment AutoAugmentPolicy CenterCrop ClampBoundingBoxes ClampKeyPoints ColorJitter Compose
-        ConvertBoundingBoxFormat ConvertImageDtype CutMix ElasticTransform FiveCrop GaussianBlur GaussianNoise Grayscale
-        Identity InterpolationMode JPEG Lambda LinearTransformation MixUp Normalize PILToTensor Pad RGB RandAugment
-        RandomAdjustSharpness RandomAffine RandomApply RandomAutocontrast RandomChannelPermutation RandomChoice
-        RandomCrop RandomEqualize RandomErasing RandomGrayscale RandomHorizontalFlip RandomInvert RandomIoUCrop
-        RandomOrder RandomPerspective RandomPhotometricDistort RandomPosterize RandomResize RandomResizedCrop
-        RandomRotation RandomShortestSize RandomSolarize RandomVerticalFlip RandomZoomOut Resize SanitizeBoundingBoxes
-        SanitizeKeyPoints ScaleJitter SetClampingMode TenCrop ToDtype ToImage ToPILImage ToPureTensor ToTensor Transform
-        TrivialAugmentWide UniformTemporalSubsample""",
-    ),
-    Row(
-        "vision.tv_tensors",
-        "use plain tensors.",
-        "set_return_type wrap",
-        "BoundingBoxes BoundingBoxFormat Image KeyPoints Mask TVTensor Video",
     ),
     Row(
         "xpu",

@@ -8,9 +8,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, io, models, ops, utils
+    from . import datasets, io, models, ops, tv_tensors, utils
 
-MODULES = ("datasets", "io", "models", "ops", "transforms", "utils")
+MODULES = ("datasets", "io", "models", "ops", "transforms", "tv_tensors", "utils")
 
 
 def __getattr__(name: str) -> Any:

@@ -176,6 +176,12 @@ class RandomCrop(Module):
         Args:
             img: an image.
             output_size: (height, width).
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.vision import transforms
+            >>> transforms.RandomCrop.get_params(vistorch.zeros(3, 4, 5), (4, 5))
+            (0, 0, 4, 5)
         """
         _, rows, columns = F.get_dimensions(img)
         height, width = output_size
@@ -255,6 +261,12 @@ class RandomResizedCrop(Module):
             img: an image.
             scale: from what to what part of the area.
             ratio: from what to what ratio.
+
+        Example:
+            >>> import vistorch
+            >>> from vistorch.vision import transforms
+            >>> transforms.RandomResizedCrop.get_params(vistorch.zeros(3, 9, 9), (1.0, 1.0), (1.0, 1.0))
+            (0, 0, 9, 9)
         """
         _, rows, columns = F.get_dimensions(img)
         low, high = vistorch.log(vistorch.tensor(ratio)).tolist()

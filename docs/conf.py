@@ -14,6 +14,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 import vistorch  # noqa: E402 - after the path, it is the checkout's own
+from docs.making.search_words import SearchBoth  # noqa: E402
 
 project = "vistorch"
 author = "The vistorch authors"
@@ -116,6 +117,7 @@ def _language(app, pagename, templatename, context, doctree):
 def setup(app):
     """Add the way formulas are set, and the pages of source code."""
     app.connect("html-page-context", _language)
+    app.add_search_language(SearchBoth)
     app.connect("build-finished", _listings)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -407,3 +407,21 @@ def test_the_search_leaves_out_what_is_written_for_contributors(tmp_path, monkey
         assert (tmp_path / "source" / place).read_text(encoding="utf-8").startswith(sources.UNSEARCHED + "# ")
     for place in ("how-it-works.md", "differences.md"):
         assert not (tmp_path / "source" / place).read_text(encoding="utf-8").startswith("---")
+
+
+def test_the_search_finds_chinese_words():
+    pytest.importorskip("sphinx")
+    from docs.making.search_words import SearchBoth
+
+    search = SearchBoth({})
+    assert search.lang == "en"
+    assert search.split("反向传播, loss.backward() 与numpy") == [
+        "反向",
+        "向传",
+        "传播",
+        "loss",
+        "backward",
+        "与",
+        "numpy",
+    ]
+    assert not set(search.js_splitter_code) & set("\"'&<>")  # the template escapes them

@@ -80,6 +80,7 @@ class Evidence(Lineage):
     """
 
     measures = True
+    ready = "vistorch."  # where the classes of layers are that a program finds ready
 
     def __init__(self, rules: Any, namespace: dict[str, Any] | None = None) -> None:
         super().__init__()
@@ -586,7 +587,7 @@ class Evidence(Lineage):
             v: which.
         """
         module = v.module
-        if module is not None and type(module).__module__.startswith("vistorch."):
+        if module is not None and type(module).__module__.startswith(self.ready):
             made = self.origins.get(id(module))
             if v.place is not None and v.call is not None and v.call.place is not None:
                 here, outer = line_of(v.place), line_of(v.call.place)

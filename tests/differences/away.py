@@ -178,7 +178,10 @@ def random_numbers():
         vistorch.manual_seed(1)
         values = vistorch.randn(9483264, device="cuda")
         # printed by PyTorch 2.5 on such a card
-        assert str(values) == "tensor([-0.2963,  2.6764, -0.1408,  ..., -0.6970, -0.7780,  0.3267],\n       device='cuda:0')"
+        assert (
+            str(values)
+            == "tensor([-0.2963,  2.6764, -0.1408,  ..., -0.6970, -0.7780,  0.3267],\n       device='cuda:0')"
+        )
     finally:
         vistorch.cuda.simulate(None)
 

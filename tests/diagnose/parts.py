@@ -26,11 +26,12 @@ class Faulty:
 
 @dataclass(frozen=True)
 class Part:
-    """One part: its name, faulty programs, healthy ones by name."""
+    """One part: its name, faulty programs, healthy ones by name, and what it is called on the page."""
 
     name: str
     faulty: list[Faulty]
     healthy: dict[str, str]
+    title: str
 
 
 PARTS = (
@@ -50,6 +51,7 @@ PARTS = (
             **{f"base {name}": text for name, text in BASES.items()},
             **{f"healthy {name}": text for name, text in HEALTHY.items()},
         },
+        "Written beside the rules",
     ),
     Part(
         "written without the rules",
@@ -58,5 +60,6 @@ PARTS = (
             for one in independent.FAULTY
         ],
         independent.SOUND,
+        "Written by someone who had read no rule; since then it was read, and rules were improved on it",
     ),
 )

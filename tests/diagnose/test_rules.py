@@ -8,6 +8,8 @@ from .bases import BASES
 from .faults import FAULTS
 from .harness import judge, run
 from .healthy import HEALTHY
+from .parts import PARTS
+from .published import published
 
 ONE_EACH = {fault.cause: fault for fault in reversed(FAULTS)}
 
@@ -34,6 +36,26 @@ def test_a_healthy_program_is_not_accused(name):
 def test_what_only_looks_suspicious_is_not_accused(name):
     said = run(name, HEALTHY[name])
     assert [f.text for f in said.findings] == [] and not said.error and not said.failures
+
+
+@pytest.mark.parametrize("name", ["slots", "low rank", "small factor of a sum", "adversarial examples"])
+def test_what_looks_like_a_fault_of_structure_is_not_accused(name):
+    said = run(name, HEALTHY[name])
+    assert [f.text for f in said.findings] == [] and not said.error and not said.failures
+
+
+@pytest.mark.parametrize("name", ["ring gan", "house line", "missing class", "two tasks"])
+def test_a_program_of_someone_who_had_read_no_rule_is_placed(name):
+    one = next(one for one in PARTS[1].faulty if one.name == name)
+    assert judge(run(name, one.text), one.rules, one.lines) == (True, True)
+
+
+def test_published_tools_say_what_they_say():
+    one = next(one for one in PARTS[1].faulty if one.name == "angle acos")
+    said = published("anomaly mode", one.name, one.text)
+    assert judge(said, one.rules, one.lines) == (True, True)
+    names = {f.text.partition(":")[0] for f in published("UMLAUT", one.name, one.text).findings}
+    assert names and not judge(published("AutoTrainer", one.name, one.text), one.rules, one.lines)[1]
 
 
 def test_nobody_listens_afterwards():

@@ -168,3 +168,22 @@ def test_a_cure_is_tried_on_torch(tmp_path):
 
 def test_every_rule_is_a_rule_over_torch_too():
     assert len(TorchEvidence(RULES).rules) == len(RULES)
+
+
+def test_a_script_runs_on_torch_itself_and_is_diagnosed_at_its_end(tmp_path):
+    lines = BASES["regression"].replace("    opt.zero_grad()\n", "")
+    (tmp_path / "train.py").write_text(lines + "print(torch.__version__)\nraise SystemExit(3)\n")
+    command = [sys.executable, "-m", "vistorch", "run", "--diagnose", "--torch", "--no-try", "train.py"]
+    root = Path(__file__).resolve().parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (3, torch.__version__), done.stderr
+    assert "train.py" in done.stderr and "never cleared" in done.stderr
+    assert f"train.py:{lines.splitlines().index('    opt.step()') + 1}" in done.stderr
+
+
+@pytest.mark.parametrize("around", ["with torch.no_grad():", "with torch.inference_mode():"])
+def test_an_evaluation_in_training_mode_is_found_at_the_line_it_begins_with(around):
+    text = BASES["vision"].replace("    model.eval()\n", "").replace("with torch.no_grad():", around)
+    (one,) = diagnosed(around, text).findings()
+    assert one.rule == "draws in evaluation" and one.place.text == around

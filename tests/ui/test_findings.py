@@ -136,3 +136,45 @@ def test_shapes_that_do_not_fit_are_boxes(notebook, shoot, theme):
     expect(page.locator('.vt-dg-tree [data-role="guilty"]')).to_contain_text("Linear")
     shoot("shapes", page)
     assert made.page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("jupyter", ["lab"], indirect=True)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_diagnosis_stays_when_it_is_loaded_again_and_when_its_kernel_is_restarted(
+    notebook, page, shoot, theme
+):
+    made = notebook(START, DIAGNOSED, theme=theme)
+    made.run(0)
+    made.run(1)
+
+    def whole():
+        shown = made.output(1).locator(".vt-rp-diagnose")
+        expect(shown).to_contain_text(
+            "Every gradient is cleared before optimizer.step() can use it.", timeout=20_000
+        )
+        one = shown.locator(".vt-dg-one").first
+        expect(one.locator('[data-role="guilty"]').first).to_contain_text("optimizer.zero_grad()")
+        head = one.locator(".vt-dg-head")
+        state = head.get_attribute("aria-expanded")
+        head.click()
+        expect(head).to_have_attribute("aria-expanded", "false" if state == "true" else "true")
+        head.click()
+        expect(head).to_have_attribute("aria-expanded", state)
+        readable(shown)
+        return shown
+
+    whole()
+    made.save()
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    made.open()
+    shoot("loaded again", whole())
+    page.console.allow("kernel|Kernel|Cannot send|WebSocket|Canceled|disposed|model not found|404|Could not")
+    page.evaluate("() => void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    page.wait_for_function(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'"
+    )
+    shoot("restarted", whole())
+    made.server.end_kernels()
+    page.goto("about:blank")
+    made.open()
+    whole()

@@ -32,6 +32,8 @@ SAME = {
     "batch_norm": "native_batch_norm",
     "layer_norm": "native_layer_norm",
     "lstm": "lstm_layer",
+    "rnn_tanh": "rnn_layer",
+    "rnn_relu": "rnn_layer",
     "gru": "gru_layer",
     "true_divide": "div",
     "multiply": "mul",
@@ -128,13 +130,17 @@ class Reader:
         except (TypeError, RuntimeError):  # sparse, quantized
             return np.broadcast_to(np.float32(0), tuple(t.shape))
 
-    def forget(self) -> None:
-        """Let go of all tensors but parameters and their gradients."""
+    def forget(self, kept: set[int]) -> None:
+        """Let go of all tensors but parameters, their gradients, and those from before the loop.
+
+        Args:
+            kept: the arrays of these, by id.
+        """
         self.nodes = {}
         self.arrays = {
             i: one
             for i, one in self.arrays.items()
-            if one[0].is_leaf and isinstance(one[0], torch.nn.Parameter)
+            if id(one[2]) in kept or (one[0].is_leaf and isinstance(one[0], torch.nn.Parameter))
         }
 
 
@@ -146,6 +152,8 @@ class TorchEvidence(Evidence):
         namespace: names that things have.
     """
 
+    ready = "torch."
+
     def __init__(self, rules: Any, namespace: dict[str, Any] | None = None) -> None:
         ready()
         super().__init__(rules, namespace)
@@ -154,6 +162,7 @@ class TorchEvidence(Evidence):
         self.busy = 0
         self.broken: Exception | None = None
         self._undo: list[Any] = []
+        self._ending: tuple[Any, tuple] | None = None  # the pass that has begun, until its end is seen
         self._marked: list[str] = []
 
     # ---- begin and end -------------------------------------------------------------------------------------------
@@ -175,7 +184,7 @@ class TorchEvidence(Evidence):
         for handle in private.on_optimizer_step(self._before_step, self._after_step):
             self._undo.append(handle.remove)
         self._undo.append(private.on_loaders(lambda loader, _: self._phase("loader", loader), lambda _: None))
-        self._undo.append(private.on_schedulers(lambda one: self._phase("scheduler", one)))
+        self._undo.append(private.on_schedulers(self._scheduled))
         hook = torch.nn.modules.module.register_module_parameter_registration_hook(self._registered)
         self._undo.append(hook.remove)
         self._wrap(torch.nn.Module, "train", self._moded)
@@ -190,7 +199,7 @@ class TorchEvidence(Evidence):
             self._wrap(kind, "__init__", lambda one, *_, what=what: self._made(what, one))
         for place in private.places_of_clipping():
             for name in ("clip_grad_norm_", "clip_grad_value_"):
-                self._wrap(place, name, lambda *_: self._phase("clip", None), before=True)
+                self._wrap(place, name, lambda *given: self._clips(*given), before=True)
         self.mode.__enter__()
         return self
 
@@ -225,18 +234,13 @@ class TorchEvidence(Evidence):
                 else:
                     setattr(torch.Tensor, name, was)
 
-    def blamed(self, v: Any) -> Any:
-        """The line for a value: where its layer was made, if it is one of torch's and that was seen; else its own.
-
-        Args:
-            v: which.
-        """
-        module = v.module
-        if module is not None and type(module).__module__.startswith("torch."):
-            made = self.origins.get(id(module))
-            if made is not None and made[2] is not None:
-                return made[2]
-        return v.place
+    def _clips(self, parameters: Any = (), bound: Any = None, *_: Any) -> None:
+        if not isinstance(parameters, (list, tuple)):  # read once it would be empty
+            one = isinstance(parameters, torch.Tensor)
+            parameters = (
+                [parameters] if one else [h.tensor for led in self.ledgers.values() for h in led.each]
+            )
+        self._phase("clip", parameters, bound)
 
     def _wrap(self, owner: Any, name: str, then: Any, before: bool = False) -> None:
         """Have something called after, or before, a function of torch."""
@@ -296,6 +300,10 @@ class TorchEvidence(Evidence):
     def _module_ends(self, module: Any, args: tuple, out: Any) -> None:
         self._phase("forward_end", module)
 
+    def _scheduled(self, one: Any) -> None:
+        if not getattr(one, "_is_initial", False):  # its own first step, as it is made
+            self._phase("scheduler", one)
+
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._phase("step", optimizer)
 
@@ -304,6 +312,7 @@ class TorchEvidence(Evidence):
 
     def _pass(self, tensors: Any, gradient: Any, options: dict) -> bool:
         roots = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
+        self.guarded(self._settle)
         self.guarded(self._begins, roots, options)
         return False
 
@@ -313,7 +322,13 @@ class TorchEvidence(Evidence):
         )
         if run.order:
             self.backward(run, roots)
-            self.backward_end(run, roots)
+            self._ending = run, roots
+
+    def _settle(self) -> None:
+        """The newest pass is over: it was asked for before it ran, and this is the first that is seen after it."""
+        ending, self._ending = self._ending, None
+        if ending is not None:
+            self.backward_end(*ending)
 
     def called(self, func: Any, args: Any, kwargs: dict[str, Any], out: Any) -> None:
         """Hand on what was called on tensors.
@@ -324,6 +339,8 @@ class TorchEvidence(Evidence):
             kwargs: likewise, by name.
             out: what came of it.
         """
+        if self._ending is not None:
+            self._settle()
         name = getattr(func, "__name__", "")
         if name == "__get__":
             if isinstance(out, torch.Tensor) and getattr(func, "__self__", None) is torch.Tensor.data:
@@ -398,7 +415,7 @@ class TorchEvidence(Evidence):
     def forget(self) -> None:
         """Let go of what is older than this turn."""
         super().forget()
-        self.reader.forget()
+        self.reader.forget({id(v.data) for v in self.setup or ()})
 
 
 class _Calls(torch.overrides.TorchFunctionMode):

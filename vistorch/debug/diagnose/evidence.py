@@ -73,7 +73,14 @@ class Evidence(Lineage):
     Args:
         rules: they are called as things happen.
         namespace: names that things have.
+
+    Attributes:
+        measures: whether sizes of gradients, weights and steps are taken, and what ops read is noted, for rules that
+            ask for it.
     """
+
+    measures = True
+    ready = "vistorch."  # where the classes of layers are that a program finds ready
 
     def __init__(self, rules: Any, namespace: dict[str, Any] | None = None) -> None:
         super().__init__()
@@ -173,7 +180,7 @@ class Evidence(Lineage):
             return
         self.origins[id(subject)] = (what, subject, place, order)
         if what == "optimizer":
-            self._holds(Ledger(subject, place, order))
+            self._holds(Ledger(subject, place, order, self.measures))
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow modules, optimizers and what moves them."""
@@ -342,7 +349,7 @@ class Evidence(Lineage):
         for rule in self.on_pass:
             rule(p)
         if p.looked:
-            if p.root is not None:
+            if p.root is not None and self.measures:
                 self._note_used()
             for rule in self.on_look:
                 rule(p)
@@ -366,7 +373,7 @@ class Evidence(Lineage):
         self.in_step = True
         ledger = self.ledgers.get(id(optimizer))
         if ledger is None:
-            ledger = self._holds(Ledger(optimizer, None, -1))
+            ledger = self._holds(Ledger(optimizer, None, -1, self.measures))
             for held in ledger.each:  # what came before is known by the passes
                 held.since = self.reached.get(id(held.tensor), (None, 0))[1]
                 if held.since and held.tensor._grad is not None:
@@ -375,7 +382,7 @@ class Evidence(Lineage):
         ledger.update(self._next())
         ledger.step_place = place
         ledger.rates.append(float(optimizer.param_groups[0]["lr"]))
-        looked = self.looked
+        looked = self.looked and self.measures
         for held in ledger.each:
             held.begins_step(self.cleared_at is not None)
             g = held.tensor._grad
@@ -463,7 +470,7 @@ class Evidence(Lineage):
                             and id(value) not in self.ledgers
                             and not isinstance(value, type)
                         ):
-                            self._holds(Ledger(value, None, -1))
+                            self._holds(Ledger(value, None, -1, self.measures))
             frame = frame.f_back
 
     def assigned(self, name: str) -> Line | None:
@@ -580,7 +587,7 @@ class Evidence(Lineage):
             v: which.
         """
         module = v.module
-        if module is not None and type(module).__module__.startswith("vistorch."):
+        if module is not None and type(module).__module__.startswith(self.ready):
             made = self.origins.get(id(module))
             if v.place is not None and v.call is not None and v.call.place is not None:
                 here, outer = line_of(v.place), line_of(v.call.place)

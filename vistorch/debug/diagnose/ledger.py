@@ -47,15 +47,16 @@ class Held:
         "used",
     )
 
-    def __init__(self, tensor: Any, order: int, group: int) -> None:
+    def __init__(self, tensor: Any, order: int, group: int, measures: bool = True) -> None:
         self.tensor, self.order, self.group = tensor, order, group
         self.passes = self.since = self.twice = self.cleared = self.empty = self.fresh = 0
         self.inside: set[int] = set()
         self.used: set[int] = set()
         self.norms: list[tuple[int, float, float]] = []
         d = tensor._data
-        self.first = np.array(d) if isinstance(d, np.ndarray) and d.size <= KEEP else None
-        self.first_norm = float(np.linalg.norm(d.reshape(-1))) if isinstance(d, np.ndarray) else 0.0
+        array = measures and isinstance(d, np.ndarray)
+        self.first = np.array(d) if array and d.size <= KEEP else None
+        self.first_norm = float(np.linalg.norm(d.reshape(-1))) if array else 0.0
         self.mark: tuple | None = None
         self.before: Any = None
         self.moves: list[tuple[int, float]] = []
@@ -130,15 +131,17 @@ class Ledger:
         optimizer: which.
         place: where it was made; None where that was not seen.
         order: when.
+        measures: whether the first values of its parameters are kept.
     """
 
-    def __init__(self, optimizer: Any, place: Any, order: int) -> None:
+    def __init__(self, optimizer: Any, place: Any, order: int, measures: bool = True) -> None:
         self.optimizer, self.place, self.order = optimizer, place, order
         self.steps = 0
         self.step_place: Any = None
         self.zero_place: Any = None  # the newest clearing that comes between a pass and a step
         self.rates: list[float] = []
         self.held: dict[int, Held] = {}
+        self.measures = measures
         self.update(order)
 
     def update(self, order: int) -> None:
@@ -146,7 +149,7 @@ class Ledger:
         for i, group in enumerate(self.optimizer.param_groups):
             for p in group["params"]:
                 if id(p) not in self.held:
-                    self.held[id(p)] = Held(p, order, i)
+                    self.held[id(p)] = Held(p, order, i, self.measures)
 
     @property
     def each(self) -> list[Held]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import builtins
+import importlib
 import linecache
 import os
 import sys
@@ -34,12 +35,15 @@ def body_of(words: list[str]) -> tuple[Body | None, str]:
     return Body("script", file, text, space, words=tuple(words)), ""
 
 
-def begin(tries: bool = True) -> None:
+def begin(tries: bool = True, real: bool = False) -> None:
     """Look on from here to the end of the program.
 
     Args:
         tries: whether cures are tried on a copy of it.
+        real: whether it runs on PyTorch itself, which is imported before it, so that it is seen from its beginning.
     """
+    if real:
+        importlib.import_module("torch")
     diagnosis = Diagnosis(
         title=os.path.basename(sys.argv[0]) if getattr(sys, "argv", None) else "the program"
     )

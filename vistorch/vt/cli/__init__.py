@@ -10,14 +10,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import NoReturn
 
 from vistorch._version import __version__
-from vistorch.torch_api.compat.import_torch import environment
+from vistorch.torch_api.compat.import_torch import PREFIX, environment
 
 USAGE = """\
 usage: vistorch run script.py [arguments]
-       vistorch run --diagnose [--no-try] script.py [arguments]
+       vistorch run --diagnose [--no-try] [--torch] script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
        vistorch launch [options] script.py [arguments]
@@ -42,7 +43,7 @@ options:
 
 RUN = """\
 usage: vistorch run script.py [arguments]
-       vistorch run --diagnose [--no-try] script.py [arguments]
+       vistorch run --diagnose [--no-try] [--torch] script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
 
@@ -54,10 +55,12 @@ options:
   --diagnose  at the end, say on stderr what keeps the training from learning: the line, the proof, the cure. The exit
               code stays the program's own
   --no-try    after --diagnose: show cures without trying them on a copy of the program
+  --torch     after --diagnose: run the program on PyTorch itself, and look at it there
 
 examples:
   vistorch run train.py --epochs 3
   vistorch run --diagnose train.py
+  vistorch run --diagnose --torch train.py
   vistorch run -c "import torch; print(torch.__name__)"
 """
 
@@ -132,12 +135,20 @@ def _do(words: list[str]) -> int:
         print(f"vistorch {__version__}")
     elif first == "run":
         diagnosed = words[1:2] == ["--diagnose"]
-        untried = diagnosed and words[2:3] == ["--no-try"]
-        program = words[1 + diagnosed + untried :]
+        program, more = words[1 + diagnosed :], []
+        while diagnosed and program[:1] in (["--no-try"], ["--torch"]):
+            more.append(program.pop(0))
         _check(program)
-        os.environ.update(environment())
+        variables = environment()
+        if "--torch" in more:
+            if find_spec("torch") is None:
+                raise Refusal("PyTorch is not installed here: without --torch the program runs on vistorch.")
+            del variables[PREFIX]
+            os.environ.pop(PREFIX, None)
+        os.environ.update(variables)
         if diagnosed:
-            os.environ["VISTORCH_DIAGNOSE"] = "no-try" if untried else "1"
+            said = [word for word in ("torch", "no-try") if f"--{word}" in more]
+            os.environ["VISTORCH_DIAGNOSE"] = " ".join(said) or "1"
         _become([sys.executable, *subprocess._args_from_interpreter_flags(), *program])  # type: ignore[attr-defined]
     elif first == "launch":
         from vistorch.distributed.run import main as launch

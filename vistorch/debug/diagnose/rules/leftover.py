@@ -32,7 +32,7 @@ class LeftOver(Rule):
     pass, an actor and a critic with a clearing each, a shared body in both.
     """
 
-    name, title, certainty, severity, cheap = "left over", "gradients of another's pass", EXACT, WRONG, True
+    name, title, certainty, severity = "left over", "gradients of another's pass", EXACT, WRONG
 
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
@@ -105,7 +105,7 @@ class Unused(Rule):
     leaves gradients in a discriminator, gradients by `grad`, sharpness-aware steps.
     """
 
-    name, title, certainty, severity, cheap = "unused", "passes that no step uses", EXACT, WRONG, True
+    name, title, certainty, severity = "unused", "passes that no step uses", EXACT, WRONG
 
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)

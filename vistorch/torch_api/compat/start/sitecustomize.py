@@ -19,6 +19,13 @@ def _load(name, path):
     return module
 
 
+def _diagnose(said):
+    """Look on, where the program was started to be diagnosed."""
+    if said:
+        script = importlib.import_module("vistorch.debug.diagnose.script")
+        script.begin("no-try" not in said, real="torch" in said)
+
+
 def _alias(here):
     # The variable names the interpreter: another one, with other packages, is left alone.
     if os.environ.get("VISTORCH_ALIAS") != sys.prefix:
@@ -27,10 +34,6 @@ def _alias(here):
     _load("vistorch.compat.import_torch", os.path.join(os.path.dirname(here), "import_torch.py")).begin()
     hook = _load("vistorch.compat.advice", os.path.join(os.path.dirname(here), "advice.py"))
     hook.begin()
-    # Of this process alone, not of those that it starts.
-    diagnosed = os.environ.pop("VISTORCH_DIAGNOSE", "")
-    if diagnosed in ("1", "no-try"):
-        importlib.import_module("vistorch.debug.diagnose.script").begin(diagnosed == "1")
 
 
 def _next(here):
@@ -46,5 +49,8 @@ def _next(here):
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _here]
+# Of this process alone, not of those that it starts.
+_said = os.environ.pop("VISTORCH_DIAGNOSE", "").split()
 _alias(_here)
+_diagnose(_said)
 _next(_here)

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..base import errors
+from ..memory.lanes import Lanes
 from ..core.graph import CONST, FREED, IN
 from ..core.record import unpack_raw, unpack_recorded
 from ..core.rules import RAW, REC
+from ..core.sharing import together
 from ..core.tensor import Tensor
+from ..memory.placement import BATCHED
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
@@ -79,6 +82,8 @@ def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
             wants = tuple([e is not None and (wanted is None or e in wanted) for e in n.edges])
             if not any(wants):
                 return [None] * len(wants)
+            if n.place.kind == BATCHED and not create_graph:
+                return list(together[0](rule.together, g, wants, [values[i] for i in rule.together_picks]))
             xp = None if create_graph else F.xp
             return list(rule.together(xp, g, wants, *[values[i] for i in rule.together_picks]))
         return [
@@ -102,7 +107,7 @@ def softened(rule: Any, g: Any, values: Any, dt: Any) -> tuple:
         if rule.holomorphic:
             values = [
                 v.conjugate()
-                if isinstance(v, (np.ndarray, complex)) or hasattr(v, "__cuda_array_interface__")
+                if isinstance(v, (np.ndarray, complex, Lanes)) or hasattr(v, "__cuda_array_interface__")
                 else v
                 for v in values
             ]

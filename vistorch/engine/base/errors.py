@@ -188,8 +188,14 @@ def broadcast(a: tuple, b: tuple) -> str | None:
     return None
 
 
+class Unbatchable(Exception):
+    """Something looks at the memory of a batched tensor: the samples must go one by one."""
+
+
 def devices(a: Any, b: Any, func: str = "") -> str:
     """Tensors of two devices met in one op."""
+    if getattr(a, "sizes", None) or getattr(b, "sizes", None):
+        raise Unbatchable("one of them has batch dims")
     return f"Expected all tensors to be on the same device, but found at least two devices, {a.device} and {b.device}!"
 
 

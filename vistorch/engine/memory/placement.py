@@ -19,6 +19,7 @@ from . import pinned
 
 NUMPY = 0
 CUPY = 1
+BATCHED = 2  # arrays with batch dims that do not show, in calls of `vmap`
 
 
 class _Before(threading.local):
@@ -37,7 +38,7 @@ class Place:
     Slots:
         device: the public device, a CUDA one with its index.
         index: the CUDA index, -1 for the CPU.
-        kind: which of a rule's two kernels computes here: NUMPY or CUPY.
+        kind: which of a rule's kernels computes here: NUMPY, CUPY or BATCHED.
         xp: the array module, numpy or cupy.
         simulated: a pretended CUDA device, which is numpy on the CPU.
         name: the device as a string, for messages.

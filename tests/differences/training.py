@@ -95,10 +95,12 @@ def batched():
 
         def square(x, L=L):
             calls[L] = calls.get(L, 0) + 1
-            return x * x
+            return x * x + 0 * L.rand(())
 
-        assert L.func.vmap(square)(L.arange(3.0)).tolist() == [0, 1, 4]
-    assert calls == {vistorch: 3, torch: 1}
+        assert L.func.vmap(square, randomness="different")(L.arange(3.0)).tolist() == [0, 1, 4]
+        calls[L, "different"] = calls.pop(L)
+        assert L.func.vmap(square, randomness="same")(L.arange(3.0)).tolist() == [0, 1, 4]
+    assert calls == {(vistorch, "different"): 4, (torch, "different"): 1, vistorch: 1, torch: 1}
 
 
 @claims("`func.jacfwd`, `func.jvp` and `func.hessian` are computed in reverse mode.")

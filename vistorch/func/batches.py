@@ -17,7 +17,6 @@ from ..engine.base.errors import Unbatchable
 from ..engine.batching import levels
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
-from ..engine.memory.placement import BATCHED, CPU
 from ..engine.random.generators import get_rng_state, set_rng_state
 from .trees import LEAF, built, flat
 
@@ -74,9 +73,9 @@ def vmap(
         call = _Call(func, leaves, form, _spread(in_dims, form, args), kwargs, out_dims)
         size = _size(func, in_dims, leaves, call.dims)
         state: Any = get_rng_state()
-        if call.batchable() and randomness != "different":
+        if call.batchable():
             try:
-                return call.in_chunks(size, chunk_size or max(size, 1), state, randomness == "error")
+                return call.in_chunks(size, chunk_size or max(size, 1), state, randomness)
             except Unbatchable:
                 set_rng_state(state)
         if not size:
@@ -89,17 +88,12 @@ def vmap(
                 set_rng_state(state)
             one = [_sample(x, d, i) for x, d in zip(leaves, call.dims, strict=True)]
             results.append(func(*built(form, one), **kwargs))
-            if randomness == "error":
-                _check_drawn(state)
+            if randomness == "error" and not get_rng_state().equal(state):
+                set_rng_state(state)
+                raise RuntimeError(DREW)
         return _stacked(func, results, out_dims)
 
     return wrapped
-
-
-def _check_drawn(state: Any) -> None:
-    if not get_rng_state().equal(state):
-        set_rng_state(state)
-        raise RuntimeError(DREW)
 
 
 class _Call:
@@ -122,17 +116,20 @@ class _Call:
 
     def batchable(self) -> bool:
         """Whether the tensors are where samples can be computed at once."""
-        return all(_at_hand(x) for x, d in zip(self.leaves, self.dims, strict=True) if d is not None)
+        return all(levels.at_hand(x) for x, d in zip(self.leaves, self.dims, strict=True) if d is not None)
 
-    def in_chunks(self, size: int, most: int, state: Any, strict: bool) -> Any:
+    def in_chunks(self, size: int, most: int, state: Any, randomness: str) -> Any:
         """The function of all samples, of at most so many at a time."""
         columns: list[list] = []
         form: Any = LEAF
         for start in range(0, size, most) if size else (0,):
             set_rng_state(state)
             values, form = self.at_once(start, min(most, size - start), size)
-            if strict:
-                _check_drawn(state)
+            if randomness != "same" and not get_rng_state().equal(state):
+                if randomness == "different":
+                    raise Unbatchable("random numbers for each sample")
+                set_rng_state(state)
+                raise RuntimeError(DREW)
             columns.append(values)
         if len(columns) == 1:
             return built(form, columns[0])
@@ -147,24 +144,21 @@ class _Call:
 
     def at_once(self, start: int, count: int, size: int) -> tuple[list, Any]:
         """The function of some samples, which it sees as one; the values of its result, and their form."""
-        mapped = [x._place for x, d in zip(self.leaves, self.dims, strict=True) if d is not None]
-        outer = max(mapped, key=lambda place: len(levels.lanes_of(place)))
-        place = levels.BatchPlace(outer, count)
-        inputs = []
-        for x, d in zip(self.leaves, self.dims, strict=True):
-            if d is not None:
-                x = x if count == size else x.narrow(d, start, count)
-                x = levels.entered(x, d % x.ndim, place)
-            elif isinstance(x, Tensor) and _at_hand(x):
-                x = levels.shared(x, place)
-            inputs.append(x)
-        with levels.level(place):
+        with levels.level(count) as level:
+            inputs = []
+            for x, d in zip(self.leaves, self.dims, strict=True):
+                if d is not None:
+                    x = x if count == size else x.narrow(d, start, count)
+                    x = levels.entered(x, d % x.ndim, level)
+                elif isinstance(x, Tensor) and levels.at_hand(x):
+                    x = levels.shared(x, (level,))
+                inputs.append(x)
             result = self.func(*built(self.form, inputs), **self.kwargs)
         values, form = flat(result)
         dims = _out_dims(self.out_dims, form, len(values))
-        return [self.given_back(x, d, place) for x, d in zip(values, dims, strict=True)], form
+        return [self.given_back(x, d, level) for x, d in zip(values, dims, strict=True)], form
 
-    def given_back(self, x: Any, dim: int | None, place: levels.BatchPlace) -> Tensor:
+    def given_back(self, x: Any, dim: int | None, level: levels.Level) -> Tensor:
         """One value of the result with a dim that counts the samples."""
         label = _check_result(self.func, x)
         if dim is not None:
@@ -173,18 +167,15 @@ class _Call:
                 raise IndexError(
                     f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
                 )
-            return levels.left(x, dim % rank, place)
-        if x._place is place:
-            if x._data.lanes[-1] != 1:
+            return levels.left(x, dim % rank, level)
+        own = levels.levels_of(x._place)
+        if level in own:
+            if x._data.lanes[own.index(level)] != 1:
                 raise ValueError(
                     f"vmap({label}, ...): `{label}` can not return a BatchedTensor when out_dim is None"
                 )
-            return levels.left(x, 0, place)[0]
+            return levels.left(x, 0, level)[0]
         return x
-
-
-def _at_hand(x: Tensor) -> bool:
-    return x._place is CPU or x._place.kind == BATCHED
 
 
 def _check_result(func: Callable, x: Any) -> str:
@@ -298,5 +289,10 @@ def _stacked(func: Callable, results: list, out_dims: Any) -> Any:
     whole = []
     for column, dim in zip(columns, dims, strict=True):
         _check_result(func, column[0])
+        if any(x.shape != column[0].shape for x in column):
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can output dynamic shape: the samples give results of "
+                f"the sizes {sorted({tuple(x.shape) for x in column})}. Use where(), or a mask of fixed size."
+            )
         whole.append(column[0] if dim is None else stack(column, dim))
     return built(form, whole)

@@ -57,9 +57,8 @@ class Stand:
         """A tensor of the same values that requires grad; where x has history, one that knows it."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-        place = levels.current()
-        if place is not None and x._place is not place and x._place in levels.around(place):
-            x = levels.shared(x, place)  # in a call of `vmap` each sample has a derivative of its own
+        if levels.active() and levels.at_hand(x):
+            x = levels.shared(x, levels.active())  # each sample has a derivative of its own
         if x.requires_grad and self.recording:
             return x.view_as(x)
         made = (wrap(x._data, x._place) if x.is_inference() else x.detach()).requires_grad_()

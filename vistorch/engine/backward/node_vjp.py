@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..base import errors
-from ..memory.lanes import Lanes
 from ..core.graph import CONST, FREED, IN
 from ..core.record import unpack_raw, unpack_recorded
 from ..core.rules import RAW, REC
 from ..core.sharing import together
 from ..core.tensor import Tensor
+from ..memory.lanes import Lanes
 from ..memory.placement import BATCHED
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
@@ -78,7 +78,8 @@ def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
         if n.dtype is not F4 and n.dtype is not F8:
             g, values = softened(rule, g, values, n.dtype)
     try:
-        if rule.together is not None and (not create_graph or rule.together is rule.vjps[0]):
+        alone = create_graph or n.place.kind == BATCHED  # the formulas, if there are any
+        if rule.together is not None and (not alone or rule.together is rule.vjps[0]):
             wants = tuple([e is not None and (wanted is None or e in wanted) for e in n.edges])
             if not any(wants):
                 return [None] * len(wants)

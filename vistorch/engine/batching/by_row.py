@@ -7,6 +7,7 @@ Invariant: a rule gives what the loop over the samples gives.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +28,36 @@ def kernel_of(rule: Any) -> Kernel:
     making = BY_NAME.get(rule.name)
     if making is None:
         making = pointwise if rule.batching == "pointwise" else looped
-    return making(rule, plain)
+    run, count = making(rule, plain), len(rule.inputs)
+    if making is looped:
+        return run
+
+    def call(*args: Any) -> Any:
+        lead = 0
+        for a in args[:count]:
+            if a.__class__ is Lanes:
+                lead = a.lead
+            elif a.__class__ is np.ndarray and a.ndim:
+                return call(*_lifted(args, count))
+        try:
+            return run(*args) if lead or args[0].__class__ is list else plain(*args)
+        except (ValueError, IndexError, TypeError, AttributeError):
+            if rule.view:
+                raise
+            return each(plain, args)  # it may be the operands' fault: each sample says so
+
+    return call
+
+
+def _lifted(args: tuple, count: int) -> tuple:
+    """Arguments whose plain arrays are shared by all samples."""
+    lead = next((a.lead for a in args[:count] if a.__class__ is Lanes), 0)
+    return tuple(
+        [
+            Lanes(a.reshape((1,) * lead + a.shape), lead) if a.__class__ is np.ndarray and i < count else a
+            for i, a in enumerate(args)
+        ]
+    )
 
 
 def rule_for(names: str) -> Callable:
@@ -40,7 +70,7 @@ def rule_for(names: str) -> Callable:
     return enter
 
 
-# ---- one sample after the other -----------------------------------------------------------------------------------
+# ---- one sample after the other ----------------------------------------------------------------------------
 def looped(rule: Any, plain: Kernel) -> Kernel:
     """The kernel once for each sample."""
     if rule.view:
@@ -99,18 +129,19 @@ def _joined(results: list, lanes: tuple) -> Any:
     return Lanes(np.stack(results).reshape(lanes + first.shape), len(lanes))
 
 
-# ---- element by element ---------------------------------------------------------------------------------------------
+# ---- element by element ------------------------------------------------------------------------------------
 @rule_for(
-    "clone cast conj zeros_like fill fill_by zero add_scaled sub_scaled rsub_scaled addcmul addcdiv where lerp lerp_tensor "
-    "share_not inside inside_of clamp clamp_low clamp_high clamp_both tanh_backward sigmoid_backward "
-    "round_decimals real_part imag_part polygamma_at logit outside nan_to_num mvlgamma slope_of_square "
-    "pow_at_zero pow_rests ones_like_ elu celu elu_backward elu_backward_from hardshrink softshrink shrink_backward gelu "
-    "gelu_backward gelu_tanh gelu_tanh_backward hardtanh hardtanh_backward hardsigmoid hardsigmoid_backward hardswish "
-    "hardswish_backward leaky_relu leaky_relu_backward rrelu_fixed silu silu_backward mish mish_backward softplus "
-    "softplus_backward log_sigmoid log_sigmoid_backward relu relu_backward threshold threshold_backward frexp "
-    "masked_fill masked_fill_by masked_kept mse_loss_backward softplus_of truth as_byte as_int32 "
-    "not_nan times_number over_number diff_of_order_zero signed_power size_power inverse_or_zero real_part_of to_complex "
-    "is_zero real imag"
+    "clone cast conj zeros_like fill fill_by zero add_scaled sub_scaled rsub_scaled addcmul addcdiv "
+    "where lerp lerp_tensor share_not inside inside_of clamp clamp_low clamp_high clamp_both "
+    "tanh_backward sigmoid_backward round_decimals real_part imag_part polygamma_at logit outside "
+    "nan_to_num mvlgamma slope_of_square pow_at_zero pow_rests ones_like_ elu celu elu_backward "
+    "elu_backward_from hardshrink softshrink shrink_backward gelu gelu_backward gelu_tanh "
+    "gelu_tanh_backward hardtanh hardtanh_backward hardsigmoid hardsigmoid_backward hardswish "
+    "hardswish_backward leaky_relu leaky_relu_backward rrelu_fixed silu silu_backward mish mish_backward "
+    "softplus softplus_backward log_sigmoid log_sigmoid_backward relu relu_backward threshold "
+    "threshold_backward frexp masked_fill masked_fill_by masked_kept mse_loss_backward softplus_of truth "
+    "as_byte as_int32 not_nan times_number over_number diff_of_order_zero signed_power size_power "
+    "inverse_or_zero real_part_of to_complex is_zero real imag"
 )
 def pointwise(rule: Any, plain: Kernel) -> Kernel:
     """A function of elements: the samples' shapes broadcast behind the batch dims."""
@@ -121,21 +152,22 @@ def pointwise(rule: Any, plain: Kernel) -> Kernel:
     return call
 
 
-# ---- dims and shapes among the constants ------------------------------------------------------------------------------
+# ---- dims and shapes among the constants -------------------------------------------------------------------
 _DIMS = frozenset("dim dims dim0 dim1 dim2 axis".split())
 
 
 @rule_for(
-    "select select_backward slice slice_backward squeeze squeeze_dim squeeze_dims unsqueeze transpose view reshape_alias "
-    "reshape diagonal diagonal_backward unfold unfold_backward unbind split split_with_sizes unsafe_split "
-    "unsafe_split_with_sizes diag_embed diagonal_copy flip rot90 glu glu_put glu_backward softmax log_softmax "
-    "softmax_backward_data log_softmax_backward_data all_dims any_dims count_dims sum_dims mean_dims nansum_dims amax_dims "
-    "amin_dims aminmax_dims argmax_at argmin_at max_dim min_dim prod_dim prefix_product product_of_others cumsum_dim "
-    "cumprod_dim cummax_dim cummin_dim logcumsumexp_dim fall rise shift vector_norm_dims logsumexp_dims size_share "
-    "tie_share norm_dims sort_dim topk_dim kthvalue_dim median_dim nanmedian_dim mode_dim centred var_dims std_dims "
-    "var_mean_dims std_mean_dims fft_c2c fft_r2c fft_c2r half_weights pad_end linalg_cross take_at put_at as_shape "
-    "gather gather_backward gather_padded scatter scatter_value scatter_add cat standard inverse_deviation "
-    "standard_gradient linear_scan"
+    "select select_backward slice slice_backward squeeze squeeze_dim squeeze_dims unsqueeze transpose "
+    "view reshape_alias reshape diagonal diagonal_backward unfold unfold_backward unbind split "
+    "split_with_sizes unsafe_split unsafe_split_with_sizes diag_embed diagonal_copy flip rot90 glu "
+    "glu_put glu_backward softmax log_softmax softmax_backward_data log_softmax_backward_data all_dims "
+    "any_dims count_dims sum_dims mean_dims nansum_dims amax_dims amin_dims aminmax_dims argmax_at "
+    "argmin_at max_dim min_dim prod_dim prefix_product product_of_others cumsum_dim cumprod_dim "
+    "cummax_dim cummin_dim logcumsumexp_dim fall rise shift vector_norm_dims logsumexp_dims size_share "
+    "tie_share norm_dims sort_dim topk_dim kthvalue_dim median_dim nanmedian_dim mode_dim centred "
+    "var_dims std_dims var_mean_dims std_mean_dims fft_c2c fft_r2c fft_c2r half_weights pad_end "
+    "linalg_cross take_at put_at as_shape gather gather_backward gather_padded scatter scatter_value "
+    "scatter_add cat standard inverse_deviation standard_gradient linear_scan"
 )
 def shifted(rule: Any, plain: Kernel) -> Kernel:
     """The same kernel with its dims counted, and its shapes continued, behind the batch dims."""
@@ -234,11 +266,7 @@ def sum_to(rule: Any, plain: Kernel) -> Kernel:
         a, lead = input.array, input.lead
         extra = input.ndim - len(shape)
         axes = tuple(range(lead, lead + extra)) + tuple(
-            [
-                lead + extra + i
-                for i, n in enumerate(shape)
-                if n == 1 and a.shape[lead + extra + i] != 1
-            ]
+            [lead + extra + i for i, n in enumerate(shape) if n == 1 and a.shape[lead + extra + i] != 1]
         )
         return Lanes(a.sum(axes, dtype=a.dtype).reshape(input.lanes + tuple(shape)), lead)
 
@@ -260,7 +288,9 @@ def spread_all(rule: Any, plain: Kernel) -> Kernel:
     """One number of each sample, everywhere."""
 
     def call(input: Lanes, shape: tuple) -> Lanes:
-        return Lanes(np.array(np.broadcast_to(input.widened(len(shape)), input.lanes + tuple(shape))), input.lead)
+        return Lanes(
+            np.array(np.broadcast_to(input.widened(len(shape)), input.lanes + tuple(shape))), input.lead
+        )
 
     return call
 
@@ -282,11 +312,11 @@ BY_NAME["mean_all"] = _of_all(lambda a: a.sum(-1, dtype=a.dtype) / a.dtype.type(
 BY_NAME["prod_all"] = _of_all(lambda a: a.prod(-1, dtype=a.dtype))
 
 
-# ---- rows whose kernels take leading dims as they are ------------------------------------------------------------------
+# ---- rows whose kernels take leading dims as they are ------------------------------------------------------
 @rule_for(
-    "tril triu linalg_det linalg_slogdet linalg_eigh linalg_eigvalsh linalg_eig linalg_eigvals linalg_qr linalg_svd "
-    "linalg_svdvals linalg_inv linalg_cholesky cholesky linalg_matrix_exp safe_softmax safe_softmax_slope lower set_diag "
-    "hide_future matrix_power_zero cdist cofactors"
+    "tril triu linalg_det linalg_slogdet linalg_eigh linalg_eigvalsh linalg_eig linalg_eigvals linalg_qr "
+    "linalg_svd linalg_svdvals linalg_inv linalg_cholesky cholesky linalg_matrix_exp safe_softmax "
+    "safe_softmax_slope lower set_diag hide_future matrix_power_zero cdist cofactors"
 )
 def leading(rule: Any, plain: Kernel) -> Kernel:
     """A function of the last dims; all before them are a batch anyway."""
@@ -306,11 +336,11 @@ def leading(rule: Any, plain: Kernel) -> Kernel:
     return call
 
 
-# ---- products ------------------------------------------------------------------------------------------------------------
+# ---- products ----------------------------------------------------------------------------------------------
 def _matmul(a: np.ndarray, b: np.ndarray, lead: int) -> np.ndarray:
     """Matrices behind `lead` dims; what is shared by all samples is multiplied once, as one matrix."""
-    if b.size == b.shape[-2] * b.shape[-1] and a.ndim == lead + 2:
-        rows = a.reshape(-1, a.shape[-1])
+    if b.size and b.size == b.shape[-2] * b.shape[-1] and a.ndim == lead + 2:
+        rows = a.reshape(int(np.prod(a.shape[:-1])), a.shape[-1])
         return np.dot(rows, b.reshape(b.shape[-2:])).reshape(a.shape[:-1] + b.shape[-1:])
     return np.matmul(a, b)
 
@@ -369,16 +399,16 @@ def addmv(rule: Any, plain: Kernel) -> Kernel:
     return call
 
 
-# ---- samples as more of what a row has many of anyway -------------------------------------------------------------------
+# ---- samples as more of what a row has many of anyway ------------------------------------------------------
 def _fold(a: Lanes, full: tuple) -> np.ndarray:
     """The batch dims as one, before the first dim of a sample."""
     whole = a.array if a.lanes == full else np.broadcast_to(a.array, full + a.shape)
-    return whole.reshape((-1, *a.shape))
+    return whole.reshape((int(np.prod(full)), *a.shape))
 
 
 def _folded(a: Lanes, full: tuple) -> np.ndarray:
     """The batch dims within the first dim of a sample."""
-    return _fold(a, full).reshape((-1, *a.shape[1:]))
+    return _fold(a, full).reshape((int(np.prod(full)) * a.shape[0], *a.shape[1:]))
 
 
 def _unfolded(made: Any, full: tuple) -> Any:
@@ -389,12 +419,13 @@ def _unfolded(made: Any, full: tuple) -> Any:
 
 
 @rule_for(
-    "avg_pool2d avg_pool3d adaptive_avg_pool2d adaptive_avg_pool3d max_pool2d max_pool2d_with_indices max_pool2d_backward "
-    "max_pool2d_picked max_pool3d max_pool3d_with_indices max_pool3d_backward max_pool3d_picked adaptive_max_pool2d "
-    "adaptive_max_pool2d_with_indices adaptive_max_pool2d_backward adaptive_max_pool2d_picked adaptive_max_pool3d "
-    "adaptive_max_pool3d_with_indices adaptive_max_pool3d_backward adaptive_max_pool3d_picked max_pool1d "
-    "avg_pool2d_backward avg_pool3d_backward adaptive_avg_pool2d_backward adaptive_avg_pool3d_backward "
-    "grid_sample_2d grid_sample_3d im2col col2im"
+    "avg_pool2d avg_pool3d adaptive_avg_pool2d adaptive_avg_pool3d max_pool2d max_pool2d_with_indices "
+    "max_pool2d_backward max_pool2d_picked max_pool3d max_pool3d_with_indices max_pool3d_backward "
+    "max_pool3d_picked adaptive_max_pool2d adaptive_max_pool2d_with_indices adaptive_max_pool2d_backward "
+    "adaptive_max_pool2d_picked adaptive_max_pool3d adaptive_max_pool3d_with_indices "
+    "adaptive_max_pool3d_backward adaptive_max_pool3d_picked max_pool1d avg_pool2d_backward "
+    "avg_pool3d_backward adaptive_avg_pool2d_backward adaptive_avg_pool3d_backward grid_sample_2d "
+    "grid_sample_3d im2col col2im"
 )
 def into_first(rule: Any, plain: Kernel) -> Kernel:
     """The first dim of a sample counts what is independent: images, or planes."""
@@ -435,14 +466,17 @@ def _ungrouped(made: np.ndarray, full: tuple) -> Lanes:
     return Lanes(parts.reshape((*full, *parts.shape[1:])), len(full))
 
 
-@rule_for("convolution convolution_with_bias conv_input_grad convolution_transposed convolution_transposed_with_bias")
+@rule_for(
+    "convolution convolution_with_bias conv_input_grad convolution_transposed "
+    "convolution_transposed_with_bias"
+)
 def convolution(rule: Any, plain: Kernel) -> Kernel:
     """Images of all samples with one kernel, or groups of channels, each with its own kernel."""
     biased = "bias" in rule.inputs
 
     def call(*args: Any) -> Any:
         given, consts = args[: 2 + biased], args[2 + biased :]
-        input, weight = given[:2]
+        input = given[0]
         full = np.broadcast_shapes(*[a.lanes for a in given])
         count = int(np.prod(full))
         if 0 in full or input.ndim < 3 or any(0 in a.shape for a in given):
@@ -465,9 +499,9 @@ def conv_weight_grad(rule: Any, plain: Kernel) -> Kernel:
         if 0 in full or 0 in input.shape or 0 in other.shape:
             return each(plain, args)
         count = int(np.prod(full))
-        made = conv.weight_grad(
-            np, _grouped(input, full), _grouped(other, full), *consts[:-1], consts[-1] * count
-        )
+        kernel, stride, padding, dilation, groups = consts
+        images, weights = _grouped(input, full), _grouped(other, full)
+        made = conv.weight_grad(np, images, weights, kernel, stride, padding, dilation, groups * count)
         return _unfolded(made, full)
 
     return call
@@ -489,7 +523,7 @@ def index_select(rule: Any, plain: Kernel) -> Kernel:
 
     def call(*args: Any) -> Any:
         input, index, dim = args[:3]
-        if index.__class__ is Lanes and not _shared(index) or not input.ndim:
+        if (index.__class__ is Lanes and not _shared(index)) or not input.ndim:
             return each(plain, args)
         rest = [input.lanes + tuple(args[3])] if len(args) > 3 else []
         return Lanes(plain(input.array, _one(index), input.axis(dim), *rest), input.lead)
@@ -519,8 +553,11 @@ def layer_norm(rule: Any, plain: Kernel) -> Kernel:
         if not all(a is None or a.__class__ is not Lanes or _shared(a) for a in given):
             return each(plain, args)
         own = [_one(a) if a.__class__ is Lanes else a for a in given]
-        return wrapped(plain(input.array, *own, *args[count:]), input.lead)
+        out, *rows = plain(input.array, *own, *args[count:])
+        each_own = math.prod(input.shape[: input.ndim - args[count]])
+        return (
+            Lanes(out, input.lead),
+            *[Lanes(row.reshape((*input.lanes, each_own, *row.shape[1:])), input.lead) for row in rows],
+        )
 
     return call
-
-

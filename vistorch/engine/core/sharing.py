@@ -7,7 +7,6 @@ Invariant: no tensor is copied from one device to another.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..base import errors
 from ..memory.placement import BATCHED

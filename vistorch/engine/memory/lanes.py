@@ -14,21 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import Unbatchable
-
-ITEM = (
-    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
-    "please try to rewrite what you're doing with other operations."
-)
-CONTROL_FLOW = (
-    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
-    "yet; use where() to choose between two results."
-)
-IN_PLACE = (
-    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
-    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
-    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic."
-)
+from ..base.errors import VMAP_IN_PLACE, Unbatchable
 
 
 class _Flags:
@@ -118,6 +104,18 @@ class Lanes:
             self.array.transpose((*range(lead), *[lead + a % max(self.ndim, 1) for a in order])), lead
         )
 
+    def view(self, dtype: Any) -> Lanes:
+        """The memory read as another type of the same size."""
+        return Lanes(self.array.view(dtype), self.lead)
+
+    def fill(self, value: Any) -> None:
+        """Write one number everywhere."""
+        self[...] = value
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Lanes:
+        """The diagonals of each sample."""
+        return Lanes(self.array.diagonal(offset, self.axis(axis1), self.axis(axis2)), self.lead)
+
     def swapaxes(self, first: int, second: int) -> Lanes:
         """A sample with two dims exchanged."""
         return Lanes(self.array.swapaxes(self.axis(first), self.axis(second)), self.lead)
@@ -148,13 +146,21 @@ class Lanes:
         """The sum over dims of each sample."""
         return Lanes(self.array.sum(self.axes(axis), dtype=dtype, keepdims=keepdims), self.lead)
 
-    def any(self, axis: Any = None) -> Lanes:
-        """Whether any value is true, in each sample."""
-        return Lanes(self.array.any(self.axes(axis)), self.lead)
+    def any(self, axis: Any = None) -> Any:
+        """Whether any value is true: of all samples, so that a check of values refuses if one of them fails."""
+        return (
+            bool(self.array.any())
+            if axis is None
+            else Lanes(np.asarray(self.array.any(self.axes(axis))), self.lead)
+        )
 
-    def all(self, axis: Any = None) -> Lanes:
-        """Whether all values are, in each sample."""
-        return Lanes(self.array.all(self.axes(axis)), self.lead)
+    def all(self, axis: Any = None) -> Any:
+        """Whether all values are."""
+        return (
+            bool(self.array.all())
+            if axis is None
+            else Lanes(np.asarray(self.array.all(self.axes(axis))), self.lead)
+        )
 
     def max(self, axis: Any = None) -> Lanes:
         """The greatest value of each sample."""
@@ -168,7 +174,7 @@ class Lanes:
     def _key(self, key: Any) -> tuple:
         parts = key if isinstance(key, tuple) else (key,)
         if not all(
-            p is None or isinstance(p, (slice, int, np.integer, EllipsisType)) and not isinstance(p, bool)
+            p is None or (isinstance(p, (slice, int, np.integer, EllipsisType)) and not isinstance(p, bool))
             for p in parts
         ):
             raise Unbatchable("an index that is an array")
@@ -181,19 +187,16 @@ class Lanes:
         part = self.array[self._key(key)]
         if isinstance(value, Lanes):
             if any(n > 1 and m == 1 for n, m in zip(value.lanes, self.lanes, strict=True)):
-                raise RuntimeError(IN_PLACE)
+                raise RuntimeError(VMAP_IN_PLACE)
             value = value.widened(part.ndim - self.lead)
         part[...] = value
 
     # ---- what one sample cannot say ---------------------------------------------------------------------------
     def item(self, *args: Any) -> Any:
-        """Refused: there are as many numbers as samples."""
-        raise RuntimeError(ITEM)
+        """There are as many numbers as samples."""
+        raise Unbatchable("the number of a sample")
 
-    __int__ = __float__ = __index__ = __complex__ = item  # type: ignore[assignment]
-
-    def __bool__(self) -> bool:
-        raise RuntimeError(CONTROL_FLOW)
+    __int__ = __float__ = __index__ = __complex__ = __bool__ = item  # type: ignore[assignment]
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise Unbatchable("numpy asks for the values")
@@ -231,6 +234,10 @@ def _operator(function: Callable) -> Callable:
     return lambda self, other: apply(function, self, other)
 
 
+def _unary(function: Callable) -> Callable:
+    return lambda self: apply(function, self)
+
+
 def _reflected(function: Callable) -> Callable:
     return lambda self, other: apply(function, other, self)
 
@@ -243,5 +250,5 @@ for _name in (
     if _dunder not in ("lt", "le", "gt", "ge", "eq", "ne"):
         setattr(Lanes, f"__r{_dunder}__", _reflected(_plain))
 for _name in ("neg", "pos", "abs", "invert"):
-    setattr(Lanes, f"__{_name}__", lambda self, _f=getattr(operator, _name): apply(_f, self))
+    setattr(Lanes, f"__{_name}__", _unary(getattr(operator, _name)))
 Lanes.__hash__ = object.__hash__  # type: ignore[assignment]

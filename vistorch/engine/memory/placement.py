@@ -13,13 +13,13 @@ import numpy as np
 from ..base import cuda_probe
 from ..base.device import CPU_DEVICE, default, is_index, make
 from ..base.device import device as named_device
+from ..base.errors import BATCHED, Unbatchable
 from ..kernels import simulated
 from ..kernels.cuda import faults
 from . import pinned
 
 NUMPY = 0
 CUPY = 1
-BATCHED = 2  # arrays with batch dims that do not show, in calls of `vmap`
 
 
 class _Before(threading.local):
@@ -223,6 +223,10 @@ def move(array: Any, source: Place, target: Place, non_blocking: bool = False, c
     """
     if source is target and not copy:
         return array
+    if source is CPU and target.kind == BATCHED:
+        return target.xp.asarray(array)
+    if source.kind == BATCHED or target.kind == BATCHED:
+        raise Unbatchable("a copy between places")
     if source is META or target is META:
         if target is not META:
             raise NotImplementedError(NO_DATA)

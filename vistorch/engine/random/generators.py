@@ -17,7 +17,7 @@ from ..base import cuda_probe
 from ..base.device import device as device_class
 from ..base.device import make
 from ..core.tensor import Tensor, wrap
-from ..memory.placement import CPU, META, cuda_place, place_of
+from ..memory.placement import BATCHED, CPU, META, cuda_place, place_of
 from . import mersenne_twister
 
 
@@ -137,7 +137,9 @@ def pick(generator: Any, place: Any, name: str) -> Any:
     if place is META:
         return of_nothing
     if generator is None:
-        return default_generator if place is CPU else of_device(place.device.index)
+        if place is CPU or place.kind == BATCHED:
+            return default_generator
+        return of_device(place.device.index)
     if not isinstance(generator, Generator):
         raise TypeError(
             f"{name}(): argument 'generator' must be vistorch.Generator, not {type(generator).__name__}"

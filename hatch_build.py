@@ -37,8 +37,10 @@ class FrontEnd(BuildHookInterface):
         if not front.is_fresh() and front.build():
             raise RuntimeError("The front end could not be built; the lines above say why.")
         if self.target_name == "wheel" and version != "editable":
-            for path in sorted(Path(self.root, "notebooks").glob("[0-9]*.ipynb")):
-                build_data["force_include"][str(path)] = f"vistorch/vt/cli/tutorials/notebooks/{path.name}"
+            notebooks = Path(self.root, "notebooks")
+            for path in sorted([*notebooks.glob("[0-9]*.ipynb"), *notebooks.glob("*/[0-9]*.md")]):
+                place = path.relative_to(notebooks).as_posix()
+                build_data["force_include"][str(path)] = f"vistorch/vt/cli/tutorials/notebooks/{place}"
 
 
 def for_an_index(text):

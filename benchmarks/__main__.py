@@ -5,7 +5,7 @@ import itertools
 import sys
 from pathlib import Path
 
-from benchmarks import columns, harness, imports, report, rows
+from benchmarks import columns, harness, imports, report, rows, starts
 
 IMPORTS = "imports"
 
@@ -27,7 +27,10 @@ def arguments(argv):
         action="store_true",
         help="with one thread and with all, plain and fast, beside the floors",
     )
-    parser.add_argument("--threads", type=int, metavar="N", help="what `all` means with --columns")
+    parser.add_argument("--starts", action="store_true", help="the first call and the peak of memory")
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="what `all` means with --columns; how many with --starts"
+    )
     return parser.parse_args(argv)
 
 
@@ -66,8 +69,10 @@ def main(argv=None):
     pace = harness.QUICK if args.quick else harness.FULL
     families = args.family or [*rows.FAMILIES, IMPORTS]
     chosen = [row for row in rows.load([f for f in families if f != IMPORTS]) if args.row in row.key]
-    if args.columns:
-        text = columns.run(chosen, pace, args.threads)
+    if args.columns or args.starts:
+        text = (
+            starts.run(chosen, args.threads or 1) if args.starts else columns.run(chosen, pace, args.threads)
+        )
         if args.markdown:
             args.markdown.write_text(text, encoding="utf-8")
         return 0

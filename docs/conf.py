@@ -107,8 +107,15 @@ def _listings(app, error):
         page.write_text(LISTING.format(name=f"{name}.py", up=up, rows=rows), encoding="utf-8")
 
 
+def _language(app, pagename, templatename, context, doctree):
+    """Say which language a page is in: a browser picks the forms of Chinese characters by it."""
+    if pagename.startswith("zh/"):
+        context["language"] = "zh-CN"
+
+
 def setup(app):
     """Add the way formulas are set, and the pages of source code."""
+    app.connect("html-page-context", _language)
     app.connect("build-finished", _listings)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

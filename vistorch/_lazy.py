@@ -141,7 +141,11 @@ def __getattr__(name: str) -> Any:
 
 
 def _no_attribute(name: str) -> AttributeError:
-    return AttributeError(f"module 'vistorch' has no attribute {name!r}")
+    known = sys.modules.get(
+        "vistorch.engine.library_name"
+    )  # not yet there while the engine is being imported
+    package = "vistorch" if known is None else known.library
+    return AttributeError(f"module '{package}' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

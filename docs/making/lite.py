@@ -125,6 +125,8 @@ def copied(path: Path, folder: Path) -> None:
     cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": FIRST}
     if any("id" in one for one in notebook["cells"]):
         cell["id"] = "install"
+    for one in notebook["cells"]:
+        joined(one)
     notebook["cells"].insert(0, cell)
     notebook["metadata"]["kernelspec"] = {
         "display_name": "Python (Pyodide)",
@@ -135,6 +137,20 @@ def copied(path: Path, folder: Path) -> None:
     (folder / path.name).write_text(
         json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
     )
+
+
+def joined(cell: dict) -> None:
+    """Make one text of each list of lines in a cell, as a server does when it opens a file; JupyterLite does not.
+
+    Args:
+        cell: a cell as it is in the file; it is changed.
+    """
+    bundles = [cell, *cell.get("outputs", ()), *(one.get("data", {}) for one in cell.get("outputs", ()))]
+    for bundle in bundles:
+        for key, value in bundle.items():
+            lines = isinstance(value, list) and all(isinstance(line, str) for line in value)
+            if lines and (key in ("source", "text") or ("/" in key and not key.endswith("json"))):
+                bundle[key] = "".join(value)
 
 
 def settings(folder: Path, offline: bool) -> None:

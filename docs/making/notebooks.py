@@ -12,6 +12,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from vistorch.tutorials.translations import ENGLISH, translated
+
+from . import words
+
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LINK = re.compile(r"(\]\([\w./-]*?)\.ipynb(#[^)\s]*)?\)")
 _RELATIVE = re.compile(r'(<a href="[\w./-]+)\.ipynb"')
@@ -22,14 +26,15 @@ OURS = ("<div data-vistorch=", '<div class="vt-verdict"')  # how the HTML of a v
 LONG = 24
 
 
-def page(path: Path, folder: Path) -> str:
+def page(path: Path, folder: Path, language: str = ENGLISH) -> str:
     """Return a notebook as Markdown, its pictures written beside the page.
 
     Args:
         path: the notebook.
         folder: where the page will be.
+        language: the page's; if not English, the notebook has a translation.
     """
-    nb = json.loads(path.read_text(encoding="utf-8"))
+    nb = read(path, language)
     parts = []
     for number, cell in enumerate(nb["cells"]):
         source = _joined(cell["source"])
@@ -39,21 +44,32 @@ def page(path: Path, folder: Path) -> str:
             parts.append(_LINK.sub(r"\1.md\2)", source))
         elif cell["cell_type"] == "code":
             parts.append(_fence(_language(source), source))
-            parts += _outputs(cell.get("outputs", []), f"{path.stem}-{number:02}", folder)
-    parts.append(
-        f"```{{note}}\nThis page is the notebook `notebooks/{path.name}` as it was last run; "
-        "`vistorch lab` opens your own copy of it, in which the kernel answers, too.\n```"
-    )
+            parts += _outputs(cell.get("outputs", []), f"{path.stem}-{number:02}", folder, language)
+    parts.append(f"```{{note}}\n{words.FROM_A_NOTEBOOK[language].format(name=path.name)}\n```")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def title(path: Path) -> str:
+def read(path: Path, language: str = ENGLISH) -> dict[str, Any]:
+    """Return a notebook in a language.
+
+    Args:
+        path: the English notebook.
+        language: which.
+    """
+    data = path.read_bytes()
+    if language != ENGLISH:
+        data = translated(data, (path.parent / language / f"{path.stem}.md").read_text(encoding="utf-8"))
+    return json.loads(data)
+
+
+def title(path: Path, language: str = ENGLISH) -> str:
     """Return a notebook's first heading, or its name.
 
     Args:
         path: the notebook.
+        language: which.
     """
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    for cell in read(path, language)["cells"]:
         if cell["cell_type"] == "markdown" and (
             found := re.search(r"^# (.+)$", _joined(cell["source"]), re.M)
         ):
@@ -66,7 +82,7 @@ def _language(source: str) -> str:
     return "ipython" if re.search(r"^\s*[%!]|\?\s*$", source, re.M) else "python"
 
 
-def _outputs(outputs: list[dict[str, Any]], name: str, folder: Path) -> list[str]:
+def _outputs(outputs: list[dict[str, Any]], name: str, folder: Path, language: str) -> list[str]:
     """Return a cell's outputs; pieces of one stream that follow each other are one."""
     parts: list[str] = []
     said = ""
@@ -75,18 +91,18 @@ def _outputs(outputs: list[dict[str, Any]], name: str, folder: Path) -> list[str
             said += _joined(output["text"])
             continue
         if said:
-            parts.append(_printed(said))
+            parts.append(_printed(said, language))
             said = ""
         if output["output_type"] == "error":
-            parts.append(_printed("\n".join(output["traceback"])))
+            parts.append(_printed("\n".join(output["traceback"]), language))
         else:
-            parts.append(_shown(output, f"{name}-{number}", folder))
+            parts.append(_shown(output, f"{name}-{number}", folder, language))
     if said:
-        parts.append(_printed(said))
+        parts.append(_printed(said, language))
     return parts
 
 
-def _shown(output: dict[str, Any], name: str, folder: Path) -> str:
+def _shown(output: dict[str, Any], name: str, folder: Path, language: str) -> str:
     """Return what was displayed: a picture with its text in a box, or the text."""
     data = output.get("data", {})
     text = _joined(data.get("text/plain", ""))
@@ -109,8 +125,12 @@ def _shown(output: dict[str, Any], name: str, folder: Path) -> str:
                 "```",
             ]
         )
-        return picture if text.startswith("<") or not text else f"{picture}\n\n{_box(text, 'as text')}"
-    return _printed(text)
+        return (
+            picture
+            if text.startswith("<") or not text
+            else f"{picture}\n\n{_box(text, words.AS_TEXT[language])}"
+        )
+    return _printed(text, language)
 
 
 def _raw(page: str) -> str:
@@ -124,12 +144,14 @@ def _alternative(text: str) -> str:
     return first.replace("<", "").replace(">", "") or "output of the cell"
 
 
-def _printed(text: str) -> str:
+def _printed(text: str, language: str) -> str:
     """Return printed text; where it is long, in a box."""
     if not text.strip():
         return ""
     return (
-        _box(text, "output") if text.count("\n") > LONG else _fence("text", _ANSI.sub("", text), "vt-output")
+        _box(text, words.OUTPUT[language])
+        if text.count("\n") > LONG
+        else _fence("text", _ANSI.sub("", text), "vt-output")
     )
 
 

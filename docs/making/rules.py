@@ -17,9 +17,11 @@ PARTS = ("Meaning", "Fires", "Wrong if", "Healthy programs tried")
 MODULES = {
     "finite": "Values that are not finite",
     "bookkeeping": "Gradients and optimizers",
+    "leftover": "What is left over",
     "reach": "What passes reach",
     "modes": "Training and evaluation",
     "meaning": "What a loss means",
+    "structure": "How a model is put together",
     "data": "The data",
     "start": "The beginning",
     "learning": "How it learns",

@@ -11,7 +11,10 @@ import re
 import shutil
 from pathlib import Path
 
-from . import commands, notebooks, reference
+from vistorch.tutorials.translations import ENGLISH, MARK
+
+from . import commands, notebooks, reference, words
+from .translations import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 # Pages that live elsewhere in the repository.
@@ -27,6 +30,8 @@ MADE = {
     "docs/decisions": "decisions/index.md",
     "notebooks": "tutorials/index.md",
     "notebooks/README.md": "tutorials/index.md",
+    "notebooks/zh": "zh/tutorials/index.md",
+    "notebooks/zh/README.md": "zh/tutorials/index.md",
     "vistorch/vt/__init__.py": "notebook-tools.md",
     "vistorch/__init__.py": "reference/index.md",
 }
@@ -34,6 +39,7 @@ MADE = {
 NOT_SEARCHED = ("decisions/", "contributing", "changelog", "measured/")
 UNSEARCHED = "---\nnosearch: true\n---\n\n"
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
+_LESSON = re.compile(r"notebooks/([a-z]+/)?(\d[^/]*)\.(?:ipynb|md)$")
 _FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
 
 
@@ -47,7 +53,8 @@ def put_together(folder: Path) -> None:
     folder.mkdir(parents=True)
     pages = placed()
     for file, place in pages.items():
-        text = relinked((ROOT / file).read_text(encoding="utf-8"), file, pages)
+        text = relinked(MARK.sub("", (ROOT / file).read_text(encoding="utf-8")), file, pages)
+        text = other_languages(text, place, set(pages.values()))
         _write(folder / place, UNSEARCHED + text if place.startswith(NOT_SEARCHED) else text)
     for kind in ("pictures", "looks"):
         if (ROOT / "docs" / kind).is_dir():
@@ -56,6 +63,8 @@ def put_together(folder: Path) -> None:
         _write(folder / f"{path}.md", text)
     _write(folder / "notebook-tools.md", commands.page(folder))
     _tutorials(folder / "tutorials")
+    for language in LANGUAGES:
+        _tutorials(folder / language / "tutorials", language)
     _decisions(folder / "decisions")
 
 
@@ -84,8 +93,8 @@ def relinked(text: str, file: str, pages: dict[str, str]) -> str:
         if not (ROOT / name).exists():
             raise FileNotFoundError(f"{file} links to {target}, and there is no {name}")
         place = pages.get(name) or MADE.get(name)
-        if name.startswith("notebooks/") and name.endswith(".ipynb"):
-            place = f"tutorials/{Path(name).stem}.md"
+        if lesson := _LESSON.match(name):
+            place = f"{lesson[1] or ''}tutorials/{lesson[2]}.md"
         if place is None:
             return f"{says} (`{name}`)" if name not in says else says
         return f"[{says}]({os.path.relpath(place, os.path.dirname(pages[file]) or '.')}{anchor})"
@@ -95,28 +104,58 @@ def relinked(text: str, file: str, pages: dict[str, str]) -> str:
     return "".join(pieces)
 
 
-def _tutorials(folder: Path) -> None:
+def other_languages(text: str, place: str, places: set[str]) -> str:
+    """Return a page's text with a line below its title that leads to the same page in other languages.
+
+    Args:
+        text: the page.
+        place: where it is on the site.
+        places: all places.
+    """
+    own, english = next(
+        ((one, place.removeprefix(f"{one}/")) for one in LANGUAGES if place.startswith(f"{one}/")),
+        (ENGLISH, place),
+    )
+    versions = {"English": english, **{says: f"{one}/{english}" for one, says in LANGUAGES.items()}}
+    mine = versions["English"] if own == ENGLISH else f"{own}/{english}"
+    links = [
+        f"[{says}]({os.path.relpath(there, os.path.dirname(place) or '.')})"
+        for says, there in versions.items()
+        if there != mine and there in places
+    ]
+    if not links:
+        return text
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n:::{{container}} vt-language\n{' · '.join(links)}\n:::\n{rest}"
+
+
+def _tutorials(folder: Path, language: str = ENGLISH) -> None:
     """Write a page for each notebook that is there, and the page that leads to them."""
     paths = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    before = "" if language == ENGLISH else f"{language}/"
+    places = {
+        f"{one}tutorials/{path.stem}.md" for path in paths for one in ("", *(f"{one}/" for one in LANGUAGES))
+    }
     for path in paths:
-        _write(folder / f"{path.stem}.md", notebooks.page(path, folder))
-    text = (
-        f"# Tutorials\n\n{_listed(paths)}\n\nThey are notebooks whose outputs are tests. "
-        "Read them here; `vistorch lab` (or `make lab` in a clone) opens your own copies, to run and to change."
-    )
+        text = notebooks.page(path, folder, language)
+        _write(folder / f"{path.stem}.md", other_languages(text, f"{before}tutorials/{path.stem}.md", places))
     tree = "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])
-    _write(folder / "index.md", f"{text}\n\n{tree}\n")
+    index = f"# {words.TUTORIALS[language]}\n\n{_listed(paths, language)}\n\n{words.OF_TUTORIALS[language]}\n\n{tree}\n"
+    both = {f"{one}tutorials/index.md" for one in ("", *(f"{one}/" for one in LANGUAGES))}
+    _write(folder / "index.md", other_languages(index, f"{before}tutorials/index.md", both))
 
 
-def _listed(paths: list[Path]) -> str:
+def _listed(paths: list[Path], language: str) -> str:
     """Return what `notebooks/README.md` says of the tutorials, each by its title and with a link to its page."""
-    readme = (ROOT / "notebooks" / "README.md").read_text(encoding="utf-8")
+    name = "README.md" if language == ENGLISH else f"{language}/README.md"
+    readme = MARK.sub("", (ROOT / "notebooks" / name).read_text(encoding="utf-8"))
     listed = readme.partition("\n")[2].partition("\n- ")[0].strip()
     for path in paths:
-        link = f"[{path.stem}]({path.name})"
+        file = path.name if language == ENGLISH else f"{path.stem}.md"
+        link = f"[{path.stem}]({file})"
         if link not in listed:
-            raise ValueError(f"notebooks/README.md does not list {path.name}")
-        listed = listed.replace(link, f"[{notebooks.title(path)}]({path.stem}.md)")
+            raise ValueError(f"notebooks/{name} does not list {path.name}")
+        listed = listed.replace(link, f"[{notebooks.title(path, language)}]({path.stem}.md)")
     return listed
 
 

@@ -20,9 +20,10 @@ from vistorch.cuda import random, streams
 from vistorch.engine.base import cuda_probe
 from vistorch.engine.base.device import default
 from vistorch.engine.core import rules
-from vistorch.engine.kernels import simulated
+from vistorch.engine.kernels import device_sampling, simulated
 from vistorch.engine.kernels.cuda import faults, launch
 from vistorch.engine.memory import device_memory, placement
+from vistorch.engine.random import generators
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +40,7 @@ def clean(monkeypatch):
         (placement, "_known", {}),
         (placement, "_real", {}),
         (placement, "_pretended", {}),
+        (generators, "_of_devices", {}),
         (random, "_seeds", {}),
         (random, "_of_all", random._DEFAULT),
         (random, "listeners", []),
@@ -60,6 +62,7 @@ def unbind():
     rules.RAW[1].xp = None
     launch.function.cache_clear()
     launch._module.cache_clear()
+    device_sampling._held.cache_clear()
     faults._flags.clear()
     for rule in rules.TABLE.values():
         rule.kernels[1] = None

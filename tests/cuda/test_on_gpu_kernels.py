@@ -1,11 +1,15 @@
 """The project's own kernels on a real card, by the tests that the emulator runs elsewhere."""
 
+import numpy as np
 import pytest
 
+import vistorch
 from tests.cuda import test_own_kernels as emulated
+from tests.cuda import test_random as drawn
 from tests.cuda.test_own_kernels import both, close, numbers
 from vistorch import cuda
 
+torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
 
 
@@ -45,12 +49,37 @@ def test_a_wrong_index_is_reported(name):
     emulated.test_every_way_to_index_is_looked_at(None, name)
 
 
-def test_the_words_of_philox():
-    import cupy
+@pytest.mark.parametrize("dtype", [np.dtype("f2"), np.dtype("f4"), np.dtype("f8")], ids=str)
+@pytest.mark.parametrize("name", drawn.DRAWS)
+def test_draws(name, dtype, monkeypatch):
+    """The kernels on the card draw what numpy draws."""
+    drawn.test_kernels_draw_what_numpy_draws(None, monkeypatch, name, dtype, 5003)
 
-    from vistorch.engine.kernels.cuda import launch
 
-    out = cupy.empty(11, "u4")
-    args = (out, 11, 7, 1 << 33)
-    launch.launch("philox", "words", cupy.dtype("f4"), 3, 32, args)
-    assert out.get().tolist() == [w for b in range(3) for w in emulated.philox(7, (1 << 33) + b)][:11]
+@pytest.mark.parametrize("name", drawn.WHOLE)
+def test_whole_draws(name, monkeypatch):
+    drawn.test_whole_numbers_are_the_same(None, monkeypatch, name, 2100)
+
+
+@pytest.mark.parametrize("shape", [(10,), (3000,), (1000, 1001)])
+def test_the_numbers_are_torchs(shape):
+    """Of the same seed on the same card, bit by bit."""
+    if not torch.cuda.is_available():
+        pytest.skip("needs a GPU: torch here has no CUDA")
+    found = []
+    for lib in (vistorch, torch):
+        lib.manual_seed(5)
+        x = lib.ones(shape, device="cuda")
+        f = lib.nn.functional
+        values = [lib.rand(shape, device="cuda"), lib.randn(shape, device="cuda"), f.dropout(x, 0.3)]
+        values += [lib.randn(shape, device="cuda", dtype=lib.float64), x.clone().bernoulli_(0.4)]
+        values += [
+            x.clone().bernoulli_(x * 0.4),
+            lib.randint(99, shape, device="cuda"),
+            x.clone().exponential_(),
+        ]
+        values += [lib.randperm(1000, device="cuda"), f.dropout(x.half(), 0.3), x.half().uniform_(-1, 2)]
+        state = lib.cuda.get_rng_state()
+        found.append([v.cpu().double().numpy() for v in (*values, state)])
+    for mine, theirs in zip(*found, strict=True):
+        assert np.array_equal(mine, theirs)

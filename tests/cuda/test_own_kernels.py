@@ -9,7 +9,7 @@ import vistorch
 from tests.cuda import emulator
 from tests.cuda.strict_array import Array
 from vistorch.engine.core import rules
-from vistorch.engine.kernels.cuda import faults, launch, rows
+from vistorch.engine.kernels.cuda import faults, rows
 
 torch = pytest.importorskip("torch")
 T = torch.nn.functional
@@ -324,43 +324,6 @@ def test_indices_in_range_from_the_end(gpu):
     with pytest.raises(IndexError, match="index 7"):
         vistorch.cuda.synchronize()
     assert x[vistorch.tensor([-1, -5]).to("cuda:0")].tolist() == [4.0, 0.0]
-
-
-# ---- random numbers ------------------------------------------------------------------------------------------------
-KNOWN = [  # Random123's own answers for philox4x32-10, where the counter's upper half is zero
-    ((0, 0), 0, (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
-]
-
-
-def philox(seed, block):
-    """The same words by Python's numbers."""
-    c = [block & 0xFFFFFFFF, block >> 32, 0, 0]
-    key = [seed & 0xFFFFFFFF, seed >> 32]
-    for _ in range(10):
-        p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-        c = [(q >> 32) ^ c[1] ^ key[0], q & 0xFFFFFFFF, (p >> 32) ^ c[3] ^ key[1], p & 0xFFFFFFFF]
-        key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
-    return c
-
-
-def words(size, seed, offset, grid=3, block=32):
-    out = Array.around(np.zeros(size, np.uint32))
-    launch.launch("philox", "words", np.dtype("f4"), grid, block, (out, size, seed, offset))
-    return out._a
-
-
-def test_philox_words(gpu):
-    (_, _, answer), *_ = KNOWN
-    assert tuple(words(4, 0, 0)) == answer
-    seed, offset = 0x299F31D0A4093822, 0x85A308D3_243F6A88
-    found = words(11, seed, offset)
-    expected = [w for b in range(3) for w in philox(seed, offset + b)][:11]
-    assert found.tolist() == expected
-
-
-@pytest.mark.parametrize("grid, block", [(1, 32), (7, 64), (1, 1024)])
-def test_the_stream_does_not_depend_on_the_launch(gpu, grid, block):
-    assert np.array_equal(words(1001, 5, 17, grid, block), words(1001, 5, 17))
 
 
 # ---- the table -----------------------------------------------------------------------------------------------------

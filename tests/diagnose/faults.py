@@ -20,6 +20,7 @@ class Fault:
         base: the program. cause: what it is. rules: those that mean this cause.
         old, new: text that is replaced, once.
         at: part of the guilty line; that line of the faulty program, the first if there are several ("2:" before it: the second). "" for any place.
+        also: (old, new) of what the fault needs beside it.
     """
 
     base: str
@@ -28,13 +29,18 @@ class Fault:
     old: str
     new: str
     at: str
+    also: tuple[tuple[str, str], ...] = ()
 
     @property
     def faulty(self) -> str:
         """The program with the fault."""
         text = BASES[self.base]
         assert text.count(self.old) >= 1, (self.base, self.old)
-        return text.replace(self.old, self.new, 1)
+        text = text.replace(self.old, self.new, 1)
+        for old, new in self.also:
+            assert text.count(old) >= 1, (self.base, old)
+            text = text.replace(old, new, 1)
+        return text
 
     @property
     def line(self) -> int | None:
@@ -49,10 +55,10 @@ class Fault:
 FAULTS: list[Fault] = []
 
 
-def plant(cause: str, rules: Any, *cases: tuple[str, str, str, str]) -> None:
-    """Enter a cause: (base, old, new, at) for each program."""
+def plant(cause: str, rules: Any, *cases: Any) -> None:
+    """Enter a cause: (base, old, new, at) for each program, and what else is changed."""
     named = (rules,) if isinstance(rules, str) else tuple(rules)
-    FAULTS.extend(Fault(base, cause, named, old, new, at) for base, old, new, at in cases)
+    FAULTS.extend(Fault(base, cause, named, *case[:3], also=tuple(case[3:])) for base, *case in cases)
 
 
 plant("gradients never cleared", "used twice",
@@ -95,7 +101,7 @@ plant("frozen at random values", "frozen random",
       ("text", "opt = torch.optim", "for p in model.rnn.parameters():\n    p.requires_grad_(False)\nopt = torch.optim", "p.requires_grad_(False)"))  # fmt: skip
 plant("equal units", "equal units",
       ("autoencoder", "params =", "for p in encoder.parameters():\n    nn.init.constant_(p, 0.1)\nparams =", "nn.init.constant_"),
-      ("functional", "w1 = (torch.randn(5, 16) * 0.4).requires_grad_()", "w1 = torch.full((5, 16), 0.2).requires_grad_()", "torch.full"),
+      ("functional", "w1 = (torch.randn(5, 16) * 0.4).requires_grad_()", "w1 = torch.full((5, 16), 0.2).requires_grad_()", "torch.full", ("w2 = (torch.randn(16, 1) * 0.3)", "w2 = torch.full((16, 1), 0.3)")),
       ("tuning", "model = Model()\n", "model = Model()\nfor p in model.parameters():\n    nn.init.zeros_(p)\n", "nn.init.zeros_"))  # fmt: skip
 plant("trained in evaluation mode", "trains in eval",
       ("classifier", "    net.train()\n", "", "net.eval()"),
@@ -162,8 +168,8 @@ plant("learning rate of 0", "rate",
       ("language", "lr=1e-2)\n", "lr=1e-2)\nsched = torch.optim.lr_scheduler.LambdaLR(opt, lambda e: 0.0)\n", "LambdaLR"))  # fmt: skip
 plant("scheduler by batch", "rate",
       ("tuning", "        head_opt.step()\n    sched.step()\n", "        head_opt.step()\n        sched.step()\n", "sched.step()"),
-      ("classifier", "        opt.step()\n", "        opt.step()\n        decay.step()\n", "decay.step()"),
-      ("vision", "        optimizer.step()\n", "        optimizer.step()\n        scheduler.step()\n", "scheduler.step()"))  # fmt: skip
+      ("classifier", "        opt.step()\n", "        opt.step()\n        decay.step()\n", "decay.step()", ("for epoch", "decay = torch.optim.lr_scheduler.ExponentialLR(opt, 0.8)\nfor epoch")),
+      ("vision", "        optimizer.step()\n", "        optimizer.step()\n        scheduler.step()\n", "scheduler.step()", ("criterion =", "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5, 0.3)\ncriterion =")))  # fmt: skip
 plant("clipping at the wrong place", "clipped nothing",
       ("text", "    loss.backward()\n    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n", "    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n    loss.backward()\n", "clip_grad_norm_"),
       ("text", "    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n    opt.step()\n", "    opt.step()\n    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n", "clip_grad_norm_"),
@@ -183,16 +189,16 @@ plant("rate too small", "too small",
       ("vision", "lr=0.05, momentum=0.9", "lr=1e-7", "torch.optim.SGD"))  # fmt: skip
 plant("loss is a sum", ("diverges", "not finite"),
       ("regression", "loss = F.mse_loss(pred, y)", 'loss = F.mse_loss(pred, y, reduction="sum")', 'reduction="sum"'),
-      ("regression", "lr=0.01)", "lr=0.2)", "torch.optim.SGD"),
-      ("regression", "loss = F.mse_loss(pred, y)", "loss = ((pred - y) ** 2).sum()", ".sum()"))  # fmt: skip
+      ("regression", "loss = F.mse_loss(pred, y)", "loss = ((pred - y) ** 2).sum()", ".sum()"),
+      ("vision", "criterion = nn.CrossEntropyLoss()", "criterion = nn.CrossEntropyLoss(reduction='sum')", "reduction='sum'"))  # fmt: skip
 plant("decay too strong", "decay wins",
       ("regression", "lr=0.01", "lr=0.01, weight_decay=20.0", "weight_decay"),
       ("classifier", "lr=1e-2", "lr=1e-2, weight_decay=10.0", "weight_decay"),
       ("text", "lr=5e-3", "lr=5e-2, weight_decay=15.0", "weight_decay"))  # fmt: skip
 plant("inputs not scaled", "big start",
-      ("classifier", "X = torch.randn(320, 12)\n", "X = torch.randn(320, 12) * 40 + 128\n", "net(x)"),
-      ("regression", "X = torch.randn(256, 6)\n", "X = torch.randn(256, 6) * 300 + 1000\n", "net(x)"),
-      ("tuning", "X = torch.randn(240, 10)\n", "X = torch.randn(240, 10) * 1000\n", "model(x)"))  # fmt: skip
+      ("classifier", "X = torch.randn(320, 12)\n", "X = torch.randn(320, 12) * 40 + 128\n", "X = torch"),
+      ("regression", "X = torch.randn(256, 6)\n", "X = torch.randn(256, 6) * 300 + 1000\n", "X = torch"),
+      ("tuning", "X = torch.randn(240, 10)\n", "X = torch.randn(240, 10) * 1000\n", "X = torch"))  # fmt: skip
 plant("weights too large at first", "big start",
       ("classifier", "opt = torch", "for p in net.parameters():\n    nn.init.normal_(p, 0, 5.0)\nopt = torch", "nn.init.normal_"),
       ("vision", "optimizer =", "nn.init.normal_(model.head.weight, std=30.0)\noptimizer =", "nn.init.normal_"),
@@ -227,15 +233,12 @@ plant("exception: labels", "out of range",
       ("vision", "labels = Y[batch]", "labels = Y[batch] * 2", "criterion(scores"),
       ("text", "nn.Embedding(20, 16)", "nn.Embedding(18, 16)", "self.embed(t)"))  # fmt: skip
 plant("exception: second pass", "second pass",
-      ("recurrent", "net(x, h.detach())", "net(x, h)", "loss.backward()"),)  # fmt: skip
+      ("recurrent", "net(x, h.detach())", "net(x, h)", "net(x, h)"),)  # fmt: skip
 
 # what some faults need beside their line
 BASES["classifier"] = BASES["classifier"].replace("opt = torch", "plain = torch.utils.data.DataLoader(loader.dataset, batch_size=32)\nopt = torch", 1).replace(
-    "for epoch", "decay = torch.optim.lr_scheduler.ExponentialLR(opt, 0.8)\ntotal = 0.0\nfor epoch", 1)  # fmt: skip
+    "for epoch", "total = 0.0\nfor epoch", 1)  # fmt: skip
 BASES["classifier"] = BASES["classifier"].replace(
     "Y = (X @ torch.randn(12, 4)).argmax(1)\n",
     "Y = (X @ torch.randn(12, 4)).argmax(1)\norder = Y[:256].argsort()\nX[:256], Y[:256] = X[order], Y[order]\n",
-)
-BASES["vision"] = BASES["vision"].replace(
-    "criterion =", "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5, 0.3)\ncriterion =", 1
 )

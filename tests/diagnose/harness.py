@@ -98,19 +98,20 @@ def run(name: str, text: str, watch: bool = True) -> Said:
     return said
 
 
-def judge(said: Said, rules: tuple[str, ...], line: int | None) -> tuple[bool, bool]:
+def judge(said: Said, rules: tuple[str, ...], lines: Any) -> tuple[bool, bool]:
     """Whether the cause is among the first three, and with its place.
 
     Args:
         said: what was said.
         rules: that mean this cause.
-        line: the guilty one; None for any.
+        lines: the guilty one, or several of which any is right; none for any place.
     """
     cause = place = False
+    lines = (lines,) if isinstance(lines, int) else lines or ()
     for one in said.findings[:3]:
         if one.rule not in rules:
             continue
         cause = True
-        here = one.place is not None and line is not None and abs(one.place.line - line) <= NEAR
-        place = place or here or (line is None and (one.place is not None or bool(one.layer)))
+        here = one.place is not None and any(abs(one.place.line - line) <= NEAR for line in lines)
+        place = place or here or (not lines and (one.place is not None or bool(one.layer)))
     return cause, place

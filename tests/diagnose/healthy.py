@@ -99,8 +99,8 @@ like(
     "one cycle",
     "classifier",
     (
-        "decay = torch.optim.lr_scheduler.ExponentialLR(opt, 0.8)",
-        "decay = torch.optim.lr_scheduler.OneCycleLR(opt, 1e-2, total_steps=60)",
+        "total = 0.0\n",
+        "decay = torch.optim.lr_scheduler.OneCycleLR(opt, 1e-2, total_steps=60)\ntotal = 0.0\n",
     ),
     ("        opt.step()\n", "        opt.step()\n        decay.step()\n"),
 )

@@ -209,6 +209,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "ranks/agent.py": ({"ctypes.CDLL": 1}, ()),
     "ranks/wiring.py": ({"ctypes.CDLL": 2}, ()),
     "engine/kernels/threads.py": ({"ctypes.CDLL": 1}, ()),
+    "engine/kernels/lapack.py": ({"C.CDLL": 1}, ()),
     "engine/kernels/onednn/library.py": ({"C.CDLL": 1}, ()),
     "engine/kernels/onednn/primitives.py": ({"C.addressof": 1}, ()),
 }

@@ -5,11 +5,13 @@ Invariant: a bad call that torch refuses is refused with the same type of except
 
 import re
 
+import vistorch
 from tests.ops.bad import Bad, End, bad_calls, ended
 from tests.ops.library import L, Report, function_of, torch
 from tests.ops.record import Op
 from tests.ops.samples import for_each
 from tests.ops.test_forms import equal
+from vistorch.engine.library_name import library
 
 NUMPY_WORDS = re.compile(
     r"operands could not be broadcast|cannot reshape array|ufunc|\baxis\b|setting an array element|"
@@ -131,6 +133,21 @@ def judge(mine: End, theirs: End, known: bool) -> str:
     return "" if same else f"type: {both}"
 
 
+def named_as_torch(op: Op, bad: Bad, mine: End) -> str:
+    """Say what a refusal calls the library while `import torch` gives it, where that is wrong; or nothing."""
+    said = str(mine.error)
+    if L is not vistorch or "vistorch." not in said:
+        return ""
+    call = bad.build(L)
+    library.name = "torch"
+    try:
+        again = ended(lambda: function_of(op, L)(*call.args, **call.kwargs))
+    finally:
+        library.name = "vistorch"
+    wanted = said.replace("vistorch.", "torch.")
+    return "" if str(again.error) == wanted else f"name: under the alias {again.said}, not {wanted}"
+
+
 def compare(op: Op, bad: Bad) -> str:
     """One bad call in both libraries."""
     reference, call = bad.build(torch), bad.build(L)
@@ -139,7 +156,7 @@ def compare(op: Op, bad: Bad) -> str:
         return ""  # the record's own function cannot take it
     before, versions = call.snapshot(), [tensor._version for tensor in call.tensors]
     mine = ended(lambda: function_of(op, L)(*call.args, **call.kwargs))
-    message = judge(mine, theirs, is_known(op, bad, theirs))
+    message = judge(mine, theirs, is_known(op, bad, theirs)) or named_as_torch(op, bad, mine)
     if not message and mine.error is not None:
         if not equal(before, call.snapshot()):
             message = f"changed: an operand changed, {mine.said}"

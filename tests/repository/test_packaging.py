@@ -26,6 +26,7 @@ def test_a_wheel_carries_the_tutorials_and_the_pages(built):
     names = set(zipfile.ZipFile(built[0]).namelist())
     for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
         assert f"vistorch/vt/cli/tutorials/notebooks/{path.name}" in names
+        assert f"vistorch/vt/cli/tutorials/notebooks/zh/{path.stem}.md" in names
     for path in (ROOT / "js" / "src").glob("*.ts"):
         if not path.name.endswith(".d.ts"):
             assert f"vistorch/widgets/static/{path.stem}.js" in names
@@ -36,6 +37,7 @@ def test_a_source_distribution_carries_what_a_wheel_is_made_of(built):
     with tarfile.open(built[1]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} <= names
+    assert "notebooks/zh/00_look.md" in names
     assert {"vistorch/vt/cli/tutorials/copies.py", "hatch_build.py"} <= names
     assert "vistorch/widgets/static/array.js" in names
 

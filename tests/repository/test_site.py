@@ -222,6 +222,41 @@ def test_the_list_of_tutorials_says_what_each_is_about(tmp_path):
     assert ".ipynb" not in page
 
 
+def test_tutorials_in_chinese_lead_to_the_english_ones_and_back(tmp_path):
+    sources._tutorials(tmp_path / "tutorials")
+    sources._tutorials(tmp_path / "zh" / "tutorials", "zh")
+    there = sorted(path.name for path in (tmp_path / "tutorials").glob("*.md"))
+    assert there == sorted(path.name for path in (tmp_path / "zh" / "tutorials").glob("*.md"))
+    for name in there:
+        english = (tmp_path / "tutorials" / name).read_text(encoding="utf-8")
+        chinese = (tmp_path / "zh" / "tutorials" / name).read_text(encoding="utf-8")
+        assert re.match(rf"# .+\n\n:::.*\n\[中文\]\(\.\./zh/tutorials/{name}\)\n:::", english)
+        assert re.match(
+            rf"# .*[\u4e00-\u9fffK].*\n\n:::.*\n\[English\]\(\.\./\.\./tutorials/{name}\)\n:::", chinese
+        )
+    index = (tmp_path / "zh" / "tutorials" / "index.md").read_text(encoding="utf-8")
+    assert "| [看一看](00_look.md) | 会画出自己的张量" in index and ".ipynb" not in index
+    look = (tmp_path / "zh" / "tutorials" / "00_look.md").read_text(encoding="utf-8")
+    assert (
+        "(01_tensors.md)" in look and "# 0 到 5 的 24 个数" in look and "vistorch lab --language zh" in look
+    )
+    assert look.count("<div data-vistorch=") > 3  # live, as the English page is
+
+
+def test_a_page_leads_to_its_translation_and_back(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources.reference, "pages", dict)
+    monkeypatch.setattr(sources.commands, "page", lambda folder: "# Commands\n")
+    sources.put_together(tmp_path)
+    english = (tmp_path / "first-steps.md").read_text(encoding="utf-8")
+    chinese = (tmp_path / "zh" / "first-steps.md").read_text(encoding="utf-8")
+    assert english.startswith(
+        "# Getting started\n\n:::{container} vt-language\n[中文](zh/first-steps.md)\n:::\n"
+    )
+    assert chinese.startswith("# 开始使用\n\n:::{container} vt-language\n[English](../first-steps.md)\n:::\n")
+    assert "<!--" not in chinese and "(tutorials/index.md)" in chinese
+    assert "vt-language" not in (tmp_path / "diagnose.md").read_text(encoding="utf-8")
+
+
 def test_links_of_pages_by_hand_become_links_of_the_site():
     pages = sources.placed()
 
@@ -230,6 +265,10 @@ def test_links_of_pages_by_hand_become_links_of_the_site():
 
     assert relinked("[a](../benchmarks/README.md#how)") == "[a](measured/speed.md#how)"
     assert relinked("[a](../notebooks/00_look.ipynb)") == "[a](tutorials/00_look.md)"
+    assert relinked("[a](../../notebooks/zh/00_look.md)", "docs/zh/index.md") == "[a](tutorials/00_look.md)"
+    assert (
+        relinked("[a](../../notebooks/00_look.ipynb)", "docs/zh/index.md") == "[a](../tutorials/00_look.md)"
+    )
     assert relinked("[a](decisions)") == "[a](decisions/index.md)"
     assert relinked("[a](https://example.org) [b](#part)") == "[a](https://example.org) [b](#part)"
     assert relinked("[the build](../hatch_build.py)") == "the build (`hatch_build.py`)"

@@ -56,6 +56,33 @@ def test_options_alone_mean_the_folder_of_that_name(tmp_path, pretended):
     assert (tmp_path / lab.FOLDER).is_dir()
 
 
+@pytest.mark.parametrize("words", [["--language", "zh", "--no-browser"], ["--no-browser", "--language=zh"]])
+def test_lab_in_chinese(tmp_path, pretended, words):
+    done = vistorch("lab", *words, cwd=tmp_path, env=pretended)
+    mine = tmp_path / f"{lab.FOLDER}-zh"
+    assert json.loads(done.stdout.splitlines()[-1])[0] == [
+        f"--ServerApp.root_dir={mine}",
+        f"--LabApp.default_url=/lab/tree/{FIRST}",
+        "--no-browser",
+    ]
+    assert "# 看一看" in json.loads((mine / FIRST).read_text(encoding="utf-8"))["cells"][0]["source"][0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--language", "fr"], "there are no tutorials in 'fr'; they are there in en and zh."),
+        (["--language=../zh"], "there are no tutorials in '../zh'; they are there in en and zh."),
+        (["mine", "--language"], "--language needs a language: en or zh."),
+        (["--language="], "--language needs a language: en or zh."),
+    ],
+)
+def test_a_language_that_is_not_there(tmp_path, pretended, words, said):
+    done = vistorch("lab", *words, cwd=tmp_path, env=pretended)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"vistorch: {said}\n")
+    assert not [one for one in tmp_path.iterdir() if "tutorials" in one.name or one.name == "mine"]
+
+
 def test_without_jupyterlab_it_says_the_command(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: None)
@@ -158,16 +185,15 @@ def test_the_help_of_lab_names_options_that_jupyterlab_has(monkeypatch, tmp_path
     from jupyter_server.serverapp import aliases, flags
 
     known = {f"--{name}" for name in (*aliases, *flags)}
-    named = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", cli.LAB, re.M)) - {"--help"}
+    named = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", cli.LAB, re.M)) - {"--help", lab.LANGUAGE}
     assert len(named) > 2 and named <= known
     monkeypatch.chdir(tmp_path)
     for words in re.findall(r"^  vistorch lab ?(.*)$", cli.LAB, re.M):
-        assert set(re.findall(r"--[\w-]+", words)) <= named
+        assert set(re.findall(r"--[\w-]+", words)) <= {*named, lab.LANGUAGE}
         command = lab.command_of(words.split())
-        assert command[2:4] == [
-            "jupyterlab",
-            f"--ServerApp.root_dir={tmp_path / (words.split() or [lab.FOLDER])[0]}",
-        ]
+        usual = f"{lab.FOLDER}-zh" if lab.LANGUAGE in words else lab.FOLDER
+        (folder,) = [word for word in words.split()[:1] if not word.startswith("-")] or [usual]
+        assert command[2:4] == ["jupyterlab", f"--ServerApp.root_dir={tmp_path / folder}"]
 
 
 def test_help_is_given_wherever_it_is_asked_for_and_nothing_is_copied(monkeypatch, tmp_path, capsys):

@@ -16,6 +16,7 @@ from ..engine.base import cuda_probe
 from ..engine.base.dtypes import bfloat16, dtype, float16, float64
 from ..engine.base.warn_once import user_level
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import library
 from . import state
 from .state import is_autocast_available
 
@@ -98,8 +99,8 @@ class autocast:
         if not callable(func):
             raise TypeError(
                 f"autocast()(func) requires a callable, but got {type(func).__name__}. Did you mean to use autocast "
-                "as a context manager? For example:\n    with torch.autocast(device_type=...):\n        "
-                "output = model(input)".replace("torch.", "vistorch.")
+                f"as a context manager? For example:\n    with {library}.autocast(device_type=...):\n        "
+                "output = model(input)"
             )
         return autocast_decorator(self, func)
 

@@ -13,15 +13,16 @@ from typing import Any
 from ..engine.base.dtypes import bfloat16, dtype, float16, float32
 from ..engine.base.modes import mode
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import named
 from .thread import thread
 
 _FLOATS = frozenset((float32, float16, bfloat16))
 _UNSAFE = """\
-torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.
+vistorch.nn.functional.binary_cross_entropy and vistorch.nn.BCELoss are unsafe to autocast.
 Many models use a sigmoid layer right before the binary cross entropy layer.
-In this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits
-or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are
-safe to autocast.""".replace("torch.", "vistorch.")
+In this case, combine the two layers using vistorch.nn.functional.binary_cross_entropy_with_logits
+or vistorch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are
+safe to autocast."""
 
 
 def _tensors(args: tuple, kwargs: dict[str, Any]) -> list[Tensor]:
@@ -133,7 +134,7 @@ def _widest(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
 
 
 def _unsafe(device: str, args: tuple, kwargs: dict[str, Any]) -> tuple:
-    raise RuntimeError(_UNSAFE)
+    raise RuntimeError(named(_UNSAFE))
 
 
 CHANGES: dict[str, Callable[[str, tuple, dict[str, Any]], tuple]] = {

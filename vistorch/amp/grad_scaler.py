@@ -19,6 +19,7 @@ from ..engine.base.modes import no_grad
 from ..engine.base.warn_once import user_level
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import library
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -87,7 +88,7 @@ class GradScaler:
         self._enabled = enabled
         if enabled and device == "cuda" and not cuda_probe.find().ok:
             warnings.warn(
-                "vistorch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
+                f"{library}.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
                 stacklevel=user_level(),
             )
             self._enabled = False
@@ -228,8 +229,8 @@ class GradScaler:
             )
             if not fits:
                 raise AssertionError(
-                    "new_scale should be a float or a 1-element torch.cuda.FloatTensor or "
-                    "torch.FloatTensor with requires_grad=False.".replace("torch.", "vistorch.")
+                    f"new_scale should be a float or a 1-element {library}.cuda.FloatTensor or "
+                    f"{library}.FloatTensor with requires_grad=False."
                 )
             scale.copy_(new_scale)
         else:

@@ -16,6 +16,7 @@ from ..engine.base.device import device as _device
 from ..engine.base.dims import flag
 from ..engine.base.dtypes import dtype
 from ..engine.base.warn_once import user_level
+from ..engine.library_name import library
 from . import listed
 from .thread import thread
 
@@ -234,7 +235,7 @@ def _set(wanted: Casting) -> None:
 
 def _deprecated(old: str, new: str) -> None:
     warnings.warn(
-        f"torch.{old} is deprecated. Please use torch.{new} instead.".replace("torch.", "vistorch."),
+        f"{library}.{old} is deprecated. Please use {library}.{new} instead.",
         DeprecationWarning,
         stacklevel=user_level(),
     )

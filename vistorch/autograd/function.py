@@ -17,10 +17,10 @@ from typing import Any
 from ..engine.base import errors
 from ..engine.base.events import listeners
 from ..engine.base.modes import mode, no_grad
-from ..engine.base.namespace import of_module
 from ..engine.core.graph import Base, draw, edge, version
 from ..engine.core.record import pack, remember, save_input
 from ..engine.core.tensor import Tensor, wrap
+from ..engine.library_name import of_module
 from .custom import BackwardCFunction, FunctionCtx
 from .outputs import attach
 

@@ -12,6 +12,7 @@ from typing import Any
 from ..engine.base.modes import enable_grad
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import library, named
 from .fresh_inputs import NOT_STRICT, check_history, given_back, grads, outputs, single, stand_ins, tensors
 from .products import hvp, jvp, vhp, vjp
 
@@ -52,9 +53,9 @@ def jacobian(
         )
     if strategy == "forward-mode":
         if create_graph:
-            raise NotImplementedError(FORWARD.format("create_graph", "create_graph"))
+            raise NotImplementedError(named(FORWARD).format("create_graph", "create_graph"))
         if strict:
-            raise RuntimeError(FORWARD.format("strict", "strict"))
+            raise RuntimeError(named(FORWARD).format("strict", "strict"))
         if not vectorize:
             raise NotImplementedError(
                 "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
@@ -66,7 +67,7 @@ def jacobian(
         many_outs, outs = outputs(func(*ins), "jacobian", strict)
         if vectorize and strict:
             raise RuntimeError(
-                "vistorch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
+                f"{library}.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
                 "supported together. Please either set `strict=False` or `vectorize=False`."
             )
         rows = tuple([_rows(i, o, ins, create_graph, strict) for i, o in enumerate(outs)])

@@ -15,6 +15,7 @@ from ..engine.core import views
 from ..engine.core.graph import UNTRACKED, out_of, version
 from ..engine.core.rules import REC
 from ..engine.core.tensor import Tensor, wrap
+from ..engine.library_name import named
 
 NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
@@ -152,7 +153,7 @@ def _carrying(node: Any, nr: int, o: Tensor, is_input: bool, written: bool, coun
     if is_input:
         o = _alias(o)
     if o._ver is UNTRACKED:
-        raise RuntimeError(errors.INFERENCE_SAVED)
+        raise RuntimeError(named(errors.INFERENCE_SAVED))
     o._node, o._rg = _edge(node, nr, o, count), True
     return o
 

@@ -23,6 +23,7 @@ from ..engine.core.private_order import by_rows
 from ..engine.core.registry import FUNCTIONS, public
 from ..engine.core.rules import REC
 from ..engine.core.tensor import Tensor, wrap
+from ..engine.library_name import library
 from ..engine.memory.placement import CPU
 from .graph import GradientEdge, edge_of
 
@@ -98,9 +99,9 @@ def _seed(nr: int, out: Any, g: Any, batched: bool) -> Any:
         raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
     given = g._data.shape[1:] if batched else g._data.shape
     if given != shape:
-        said = f"vistorch.Size({list(g._data.shape)})", f"vistorch.Size({list(shape)})"
+        said = f"{library}.Size({list(g._data.shape)})", f"{library}.Size({list(shape)})"
         if batched:
-            said = f"vistorch.Size({list(given[1:])})", said[1]  # PyTorch leaves a dimension too many out
+            said = f"{library}.Size({list(given[1:])})", said[1]  # PyTorch leaves a dimension too many out
             raise RuntimeError(BATCHED.format(nr, *said))
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{nr}] has a shape of {said[0]} and output[{nr}] has a shape "
@@ -307,7 +308,7 @@ def grad(
     if not only_inputs:
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
-            "gradient for other parts of the graph, please use vistorch.autograd.backward.",
+            f"gradient for other parts of the graph, please use {library}.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )

@@ -12,6 +12,7 @@ from ..engine.backward.backward_pass import queue_callback
 from ..engine.base.warn_once import once, user_level
 from ..engine.core.registry import FUNCTIONS, METHODS
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import library, named
 from .volatile import REMOVED, make_volatile
 
 __all__ = ["Variable", "VariableMeta"]
@@ -58,7 +59,7 @@ class Variable(metaclass=VariableMeta):
     ) -> Tensor:
         """See the class."""
         if volatile:
-            warnings.warn(REMOVED, stacklevel=user_level())
+            warnings.warn(named(REMOVED), stacklevel=user_level())
         if data is None:
             data = FUNCTIONS["empty"](0)
         if not isinstance(data, Tensor):
@@ -70,8 +71,16 @@ class Variable(metaclass=VariableMeta):
 
 
 def variable(*args: Any, **kwargs: Any) -> Any:
-    """RuntimeError: PyTorch made it an error long ago."""
-    raise RuntimeError("vistorch.autograd.variable(...) is deprecated, use vistorch.tensor(...) instead")
+    """RuntimeError: PyTorch made it an error long ago.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.autograd.variable(1.0)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: vistorch.autograd.variable(...) is deprecated, use vistorch.tensor(...) instead
+    """
+    raise RuntimeError(f"{library}.autograd.variable(...) is deprecated, use {library}.tensor(...) instead")
 
 
 class _Creator:

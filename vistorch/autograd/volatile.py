@@ -17,6 +17,7 @@ from ..engine.base.events import Listener
 from ..engine.base.warn_once import user_level
 from ..engine.core.registry import METHODS
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import named
 
 REMOVED = "volatile was removed and now has no effect. Use `with vistorch.no_grad():` instead."
 
@@ -87,7 +88,7 @@ _tracker = _Tracker()
 
 
 def _set_volatile(t: Tensor, value: Any) -> None:
-    warnings.warn(REMOVED, stacklevel=user_level())
+    warnings.warn(named(REMOVED), stacklevel=user_level())
     if value:
         make_volatile(t)
     elif is_volatile(t):

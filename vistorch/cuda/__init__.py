@@ -7,6 +7,7 @@ import importlib
 from typing import Any
 
 from ..engine.base.errors import OutOfMemoryError
+from ..engine.library_name import library as _library
 from ..engine.ops.create.legacy import CUDA_TYPES as _types
 from .devices import (
     Diagnosis,
@@ -110,7 +111,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"vistorch.cuda.{name}")
     if name in _GRAPHS:
         return getattr(importlib.import_module("vistorch.cuda.graphs"), name)
-    raise AttributeError(f"module 'vistorch.cuda' has no attribute {name!r}")
+    raise AttributeError(f"module '{_library}.cuda' has no attribute {name!r}")
 
 
 __all__ = [

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
+from ..engine.library_name import library
 from ..engine.memory.placement import CPU, Place, cuda_place, place_of
 
 
@@ -23,7 +24,9 @@ def place(device: Any = None) -> Place:
     if isinstance(device, int) and device < 0:
         raise RuntimeError(f"Expected non-negative device index, but got {device}")
     if not isinstance(device, (str, int, named_device)):
-        raise ValueError(f"Expected a vistorch.device with a specified index or an integer, but got:{device}")
+        raise ValueError(
+            f"Expected a {library}.device with a specified index or an integer, but got:{device}"
+        )
     return place_of(device)
 
 

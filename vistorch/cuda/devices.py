@@ -10,6 +10,7 @@ from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.kernels import simulated
 from ..engine.kernels.cuda import faults
+from ..engine.library_name import library
 from ..engine.memory import placement
 
 
@@ -361,7 +362,7 @@ def index_of(device: Any, optional: bool = False) -> int:
         return device.idx
     if optional and (device is None or isinstance(device, named_device)):
         return cuda_probe.current_index()
-    raise ValueError(f"Expected a vistorch.device with a specified index or an integer, but got:{device}")
+    raise ValueError(f"Expected a {library}.device with a specified index or an integer, but got:{device}")
 
 
 def existing_index(device: Any = None) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from vistorch.engine.library_name import library
+
 from ..engine.base import cuda_probe
 from ..engine.kernels import simulated
 from ..engine.memory import device_memory, placement
@@ -40,7 +42,9 @@ class MemPool:
 
     def __init__(self, allocator: Any = None, use_on_oom: bool = False, no_split: bool = False):
         if allocator is not None:
-            raise NotImplementedError("vistorch.cuda.MemPool takes no allocator: its memory is the driver's")
+            raise NotImplementedError(
+                f"{library}.cuda.MemPool takes no allocator: its memory is the driver's"
+            )
         self._identity = (0, _numbers())
         self._own: Any = None
         placement.cuda_place(cuda_probe.current_index())

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..engine.base import cuda_probe
 from ..engine.base.warn_once import user_level
+from ..engine.library_name import library
 from ..engine.memory import device_memory
 from . import usage
 from .devices import existing_index
@@ -187,9 +188,9 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 def _older(name: str, new: str, then: Callable) -> Callable:
     def call(device: Any = None) -> Any:
         warnings.warn(
-            f"`vistorch.cuda.{name}` has been renamed to `vistorch.cuda.{new}`"
+            f"`{library}.cuda.{name}` has been renamed to `{library}.cuda.{new}`"
             if "cached" in name and "reset" not in name
-            else f"vistorch.cuda.{name} now calls vistorch.cuda.{new}, which resets /all/ peak memory stats.",
+            else f"{library}.cuda.{name} now calls {library}.cuda.{new}, which resets /all/ peak memory stats.",
             FutureWarning,
             stacklevel=user_level(),
         )

@@ -8,11 +8,12 @@ import threading
 import time
 from typing import Any
 
-from ..engine.base import cuda_probe, namespace
+from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.base.device import make
 from ..engine.kernels import simulated
 from ..engine.kernels.cuda import faults
+from ..engine.library_name import library
 from .devices import device as on_device
 from .devices import existing_index
 
@@ -162,7 +163,7 @@ class Stream:
         return hash((self.cuda_stream, self.device))
 
     def __repr__(self) -> str:
-        return f"<{namespace.package}.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+        return f"<{library}.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
 
 class _Entered(threading.local):
@@ -209,7 +210,7 @@ class Event:
         external: bool = False,
     ):
         if interprocess or external:
-            raise NotImplementedError("vistorch.cuda.Event has no interprocess and no external events")
+            raise NotImplementedError(f"{library}.cuda.Event has no interprocess and no external events")
         self.enable_timing = enable_timing
         self.blocking = blocking
         self._own: Any = None
@@ -258,7 +259,7 @@ class Event:
         return cupy.cuda.get_elapsed_time(self._own, end_event._own)
 
     def __repr__(self) -> str:
-        return f"<{namespace.package}.cuda.Event {'uninitialized' if self._time is None else 'recorded'}>"
+        return f"<{library}.cuda.Event {'uninitialized' if self._time is None else 'recorded'}>"
 
 
 class StreamContext:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from vistorch.engine.library_name import library
+
 from ..engine.base import cuda_probe
 from ..engine.kernels import simulated
 from ..engine.memory import device_memory, placement
@@ -220,7 +222,7 @@ def caching_allocator_alloc(size: int, device: Any = None, stream: Any = None) -
     index = existing_index(device)
     if stream is not None and not isinstance(stream, int) and not hasattr(stream, "cuda_stream"):
         raise TypeError(
-            "Invalid type for stream argument, must be `vistorch.cuda.Stream` or `int` representing a pointer to a "
+            f"Invalid type for stream argument, must be `{library}.cuda.Stream` or `int` representing a pointer to a "
             "existing stream"
         )
     if simulated.count():

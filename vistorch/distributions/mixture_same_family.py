@@ -10,6 +10,7 @@ from typing import Any
 import vistorch
 
 from ..engine.base.size import Size
+from ..engine.library_name import library
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
@@ -49,11 +50,11 @@ class MixtureSameFamily(Family):
     ) -> None:
         if not isinstance(mixture_distribution, Categorical):
             raise ValueError(
-                " The Mixture distribution needs to be an  instance of vistorch.distributions.Categorical"
+                f" The Mixture distribution needs to be an  instance of {library}.distributions.Categorical"
             )
         if not isinstance(component_distribution, Distribution):
             raise ValueError(
-                "The Component distribution needs to be an instance of vistorch.distributions.Distribution"
+                f"The Component distribution needs to be an instance of {library}.distributions.Distribution"
             )
         self._mixture_distribution = mixture_distribution
         self._component_distribution = component_distribution

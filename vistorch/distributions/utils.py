@@ -13,6 +13,7 @@ import vistorch
 
 from ..engine.base.size import Size
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import library
 from ..nn import functional as F
 
 __all__ = [
@@ -46,7 +47,7 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """
     if not all(_is_tensor(v) or isinstance(v, NUMBERS) for v in values):
         raise ValueError(
-            "Input arguments must all be instances of Number, vistorch.Tensor or objects implementing "
+            f"Input arguments must all be instances of Number, {library}.Tensor or objects implementing "
             "__torch_function__."
         )
     first = next((v for v in values if isinstance(v, Tensor)), None)

@@ -16,6 +16,7 @@ from ..engine.core import views
 from ..engine.core.tensor import Tensor, wrap
 from ..engine.kernels import simulated
 from ..engine.kernels.strides import lay
+from ..engine.library_name import library
 from ..engine.memory.array_memory import reach
 from ..engine.memory.memory_users import share
 from ..engine.memory.placement import CPU, place_of
@@ -151,7 +152,7 @@ def _warn_of_hooks(tensor: Tensor) -> None:
         if not getattr(hook, "__torch_unserializable__", False):
             warnings.warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @vistorch.utils.hooks.unserializable_hook to suppress this warning",
+                f"function with @{library}.utils.hooks.unserializable_hook to suppress this warning",
                 UserWarning,
                 stacklevel=3,
             )

@@ -19,6 +19,7 @@ from typing import Any
 
 from ..engine import browser
 from ..engine.kernels import threads
+from ..engine.library_name import library
 from .contexts import default
 from .memory_server import server
 
@@ -326,7 +327,7 @@ def spawn(
     if start_method != "spawn":
         warnings.warn(
             f"This method only supports start_method=spawn (got: {start_method}).\n"
-            "To use a different start_method use:\n\t\t vistorch.multiprocessing.start_processes(...)",
+            f"To use a different start_method use:\n\t\t {library}.multiprocessing.start_processes(...)",
             FutureWarning,
             stacklevel=2,
         )

@@ -12,6 +12,7 @@ from ..engine.core.graph import UNTRACKED, version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor, new
 from ..engine.core.views import expanded
+from ..engine.library_name import library
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -76,7 +77,8 @@ class Parameter(Tensor, metaclass=_Marked):
             o._is_param = True
         else:
             raise TypeError(
-                f"Parameter data has to be a Tensor, but got {type(data).__name__}. Make it one with vistorch.tensor()."
+                f"Parameter data has to be a Tensor, but got {type(data).__name__}. Make it one with "
+                f"{library}.tensor()."
             )
         requires_grad = flag(requires_grad, "Parameter", "requires_grad")
         kind = o.dtype

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..engine.base.argument_docs import arguments
+from ..engine.library_name import library
 from .argument_table import ARGUMENTS
 from .optimizer import Optimizer
 
@@ -32,5 +33,5 @@ class SparseAdam(Optimizer):
         maximize: bool = False,
     ) -> None:
         raise NotImplementedError(
-            "vistorch has no sparse gradients: use vistorch.optim.Adam instead of SparseAdam."
+            f"vistorch has no sparse gradients: use {library}.optim.Adam instead of SparseAdam."
         )

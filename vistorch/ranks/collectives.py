@@ -14,6 +14,7 @@ import numpy as np
 
 from ..engine.base.warn_once import user_level
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import library
 from .buffers import Buffer, spread, stacked
 from .errors import DistArgumentError, DistBackendError
 from .group import ProcessGroup, chosen, default, get_group_rank, outside
@@ -32,7 +33,7 @@ def one_tensor(given: Any, name: str) -> Tensor:
     """An argument that is a tensor."""
     if not isinstance(given, Tensor):
         raise TypeError(
-            f"Invalid function argument. Expected parameter `{name}` of type vistorch.Tensor\n"
+            f"Invalid function argument. Expected parameter `{name}` of type {library}.Tensor\n"
             f"             but got {type(given)} instead."
         )
     return given
@@ -42,12 +43,12 @@ def tensor_list(given: Any, name: str) -> list[Tensor]:
     """An argument that is a list of tensors."""
     if not isinstance(given, (list, tuple)):
         raise TypeError(
-            f"Invalid function argument. Expected parameter `{name}` of type List[vistorch.Tensor]\n"
+            f"Invalid function argument. Expected parameter `{name}` of type List[{library}.Tensor]\n"
             f"             but got {type(given)} instead."
         )
     if not all(isinstance(one, Tensor) for one in given):
         raise TypeError(
-            f"Invalid function argument. Expected parameter `{name}` of type List[vistorch.Tensor]\n"
+            f"Invalid function argument. Expected parameter `{name}` of type List[{library}.Tensor]\n"
             f"             but got {type(given)} with elements of type {[type(one) for one in given]}."
         )
     return list(given)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
+from vistorch.engine.library_name import library
+
 from .debug_level import debug_level
 from .errors import NO_GROUP, DistBackendError
 from .store import Store
@@ -163,7 +165,7 @@ class ProcessGroup(Exchange):
         return self.backend
 
     def __repr__(self) -> str:
-        return f"<vistorch.distributed.ProcessGroup {self.group_name}: ranks {self.ranks}>"
+        return f"<{library}.distributed.ProcessGroup {self.group_name}: ranks {self.ranks}>"
 
 
 class World:
@@ -297,7 +299,7 @@ def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
         return global_rank
     if group not in WORLD.groups:
         raise ValueError(
-            f"Group {group} is not registered, please create group with vistorch.distributed.new_group API"
+            f"Group {group} is not registered, please create group with {library}.distributed.new_group API"
         )
     if global_rank not in group.ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
@@ -323,7 +325,7 @@ def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
         return group_rank
     if group not in WORLD.groups:
         raise ValueError(
-            f"Group {group} is not registered, please create group with vistorch.distributed.new_group API"
+            f"Group {group} is not registered, please create group with {library}.distributed.new_group API"
         )
     if not 0 <= group_rank < group.size():
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")

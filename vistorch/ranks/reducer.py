@@ -15,6 +15,7 @@ from ..engine.backward.backward_pass import queue_callback
 from ..engine.base.modes import no_grad
 from ..engine.core.graph import Leaf, Out, edge, version
 from ..engine.core.tensor import Tensor, wrap
+from ..engine.library_name import named
 from .buffers import Buffer
 from .collectives import all_reduce, broadcast
 from .grad_bucket import GradBucket, cut, value_of
@@ -122,7 +123,7 @@ class Reducer:
         if self.unfinished:
             missing = [name for name, count in zip(self.names, self.came, strict=True) if not count]
             raise RuntimeError(
-                UNFINISHED.format(self.group.global_rank(self.group.rank()), ", ".join(missing))
+                named(UNFINISHED).format(self.group.global_rank(self.group.rank()), ", ".join(missing))
             )
 
     def rebuild(self) -> None:

@@ -12,6 +12,8 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlparse, urlunparse
 
+from vistorch.engine.library_name import library
+
 from .file_store import FileStore
 from .store import Store
 from .tcp_store import TCPStore
@@ -76,7 +78,7 @@ def _query(text: str) -> dict[str, str]:
 
 
 def _error(scheme: str, what: str) -> ValueError:
-    return ValueError(f"Error initializing vistorch.distributed using {scheme}:// rendezvous: {what}")
+    return ValueError(f"Error initializing {library}.distributed using {scheme}:// rendezvous: {what}")
 
 
 def _ranks(scheme: str, query: dict[str, str]) -> tuple[int, int]:

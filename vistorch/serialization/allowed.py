@@ -17,6 +17,7 @@ from typing import Any
 
 from ..engine.base.paths import path_in_torch
 from ..engine.base.size import Size
+from ..engine.library_name import library
 from .archive_in import ArchiveReader, file_length, is_archive, opened, pickle_of
 from .budget import budget, limited, refuse
 from .keys import check_key, check_keys
@@ -253,7 +254,8 @@ def thing_named(module: str, name: str) -> Any:
     shown = full.removeprefix("builtins.")
     raise refuse(
         f"Unsupported global: GLOBAL {shown} was not an allowed global by default. Please use "
-        f"`vistorch.serialization.add_safe_globals([{shown}])` or the `vistorch.serialization.safe_globals([{shown}])` "
+        f"`{library}.serialization.add_safe_globals([{shown}])` or the "
+        f"`{library}.serialization.safe_globals([{shown}])` "
         "context manager to allowlist this global if you trust this class/function."
     )
 
@@ -311,11 +313,11 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
     """
     with opened(f) as file, limited(file_length(file)):
         if not is_archive(file):
-            raise ValueError("Expected input to be a checkpoint returned by vistorch.save")
+            raise ValueError(f"Expected input to be a checkpoint returned by {library}.save")
         archive = ArchiveReader(file)
         if "constants.pkl" in archive:
             raise ValueError(
-                "Expected input to be a checkpoint returned by vistorch.save but got a torchscript checkpoint"
+                f"Expected input to be a checkpoint returned by {library}.save but got a torchscript checkpoint"
             )
         found = globals_in(pickle_of(archive))
     safe = {*NAMED, "torch.nn.parameter.Parameter", *added_by_name()}

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from vistorch.engine.library_name import library
+
 from .budget import PICKLE_FREE, PICKLE_TIMES, allowed, budget
 
 _LOCAL = struct.Struct("<4s5H3I2H")
@@ -331,7 +333,7 @@ def opened(f: Any) -> Iterator[Any]:
     except (io.UnsupportedOperation, AttributeError) as error:
         if "seek" in str(error) or "tell" in str(error):
             raise type(error)(
-                f"{error}. You can only vistorch.load from a file that is seekable. Please pre-load the data into a "
+                f"{error}. You can only {library}.load from a file that is seekable. Please pre-load the data into a "
                 "buffer like io.BytesIO and try to load from it instead."
             ) from None
         raise

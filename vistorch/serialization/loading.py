@@ -14,6 +14,9 @@ import re
 import warnings
 from typing import Any
 
+from vistorch.engine.library_name import library
+
+from ..engine.library_name import named
 from .archive_in import ArchiveReader, file_length, is_archive, opened, pickle_of
 from .budget import budget, limited, refuse
 from .locations import current, restorer
@@ -118,7 +121,7 @@ def _only_weights(asked: bool | None, pickle_module: Any) -> bool:
     if asked is None and unforced:
         warnings.warn(
             "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not "
-            "explicitly passed to `vistorch.load`, forcing weights_only=False.",
+            f"explicitly passed to `{library}.load`, forcing weights_only=False.",
             UserWarning,
             stacklevel=3,
         )
@@ -246,8 +249,8 @@ def _not_mappable(f: Any) -> str:
     """PyTorch's sentence for a legacy file that should be mapped."""
     name = f"{f}, " if isinstance(f, str) else ""
     return (
-        f"mmap can only be used with files saved with `vistorch.save({name}_use_new_zipfile_serialization=True), "
-        "please vistorch.save your checkpoint with this option in order to use mmap."
+        f"mmap can only be used with files saved with `{library}.save({name}_use_new_zipfile_serialization=True), "
+        f"please {library}.save your checkpoint with this option in order to use mmap."
     )
 
 
@@ -259,7 +262,7 @@ def _safetensors(f: Any, map_location: Any) -> Any:
         if given:
             raise RuntimeError(
                 f"Loading safetensors file with {kind} map_location is not supported. Use a device string or "
-                "vistorch.device instead."
+                f"{library}.device instead."
             )
     return safetensors.load_file(f, device="cpu" if map_location is None else map_location)
 
@@ -270,13 +273,13 @@ def _explained(message: str) -> str:
         return (
             "Weights only load failed. This file can still be loaded, to do so you have two options, "
             "\033[1mdo those steps only if you trust the source of the checkpoint\033[0m. "
-            f"\n\t(1) {UNSAFE_MESSAGE}\n\t(2) Alternatively, to load with `weights_only=True` please check the "
-            f"recommended steps in the following error message.\n\tWeightsUnpickler error: {message}{_DOCS}"
+            f"\n\t(1) {named(UNSAFE_MESSAGE)}\n\t(2) Alternatively, to load with `weights_only=True` please check the "
+            f"recommended steps in the following error message.\n\tWeightsUnpickler error: {message}{named(_DOCS)}"
         )
-    text = f"Weights only load failed. {UNSAFE_MESSAGE}\n"
+    text = f"Weights only load failed. {named(UNSAFE_MESSAGE)}\n"
     if not re.search(r"whose module (\S+) is blocked", message):
         text += (
             "Please file an issue with the following so that we can make `weights_only=True` compatible with your use "
             "case: WeightsUnpickler error: "
         )
-    return f"{text}\n\n{message}{_DOCS}"
+    return f"{text}\n\n{message}{named(_DOCS)}"

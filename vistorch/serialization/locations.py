@@ -12,6 +12,7 @@ from typing import Any
 
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
+from ..engine.library_name import library
 from ..engine.memory.placement import META
 from ..engine.memory.storage import UntypedStorage
 
@@ -113,7 +114,7 @@ def restorer(map_location: Any) -> Callable[[UntypedStorage, str], Any]:
             return default_restore_location(storage, tag)
         if not isinstance(result, UntypedStorage):
             raise TypeError(
-                f"map_location must return None or a vistorch.UntypedStorage, but got {type(result).__name__}"
+                f"map_location must return None or a {library}.UntypedStorage, but got {type(result).__name__}"
             )
         return result
 
@@ -184,8 +185,8 @@ def _validated(location: str, kind: str) -> named_device:
     """A device of a kind that must be there."""
     upper = kind.upper()
     advice = (
-        "If you are running on a CPU-only machine, please use vistorch.load with "
-        "map_location=vistorch.device('cpu') to map your storages to the CPU."
+        f"If you are running on a CPU-only machine, please use {library}.load with "
+        f"map_location={library}.device('cpu') to map your storages to the CPU."
     )
     if kind != "cuda":
         raise RuntimeError(f"The {upper} device module is not registered. {advice}")
@@ -193,14 +194,14 @@ def _validated(location: str, kind: str) -> named_device:
     found = cuda_probe.find()
     if not found.ok:
         raise RuntimeError(
-            f"Attempting to deserialize object on a {upper} device but vistorch.{kind}.is_available() is False. "
+            f"Attempting to deserialize object on a {upper} device but {library}.{kind}.is_available() is False. "
             f"{advice}"
         )
     index = cuda_probe.current_index() if wanted.index is None else wanted.index
     if index >= found.number:
         raise RuntimeError(
-            f"Attempting to deserialize object on {upper} device {index} but vistorch.{kind}.device_count() is "
-            f"{found.number}. Please use vistorch.load with map_location to map your storages to an existing device."
+            f"Attempting to deserialize object on {upper} device {index} but {library}.{kind}.device_count() is "
+            f"{found.number}. Please use {library}.load with map_location to map your storages to an existing device."
         )
     return named_device(kind, index)
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..engine.base.dtypes import uint8
 from ..engine.base.layout import strided
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import library
 from ..engine.memory.array_memory import bytes_of, owner, reach, start
 from ..engine.memory.placement import CPU, move
 from ..engine.memory.storage import UntypedStorage
@@ -163,6 +164,6 @@ def _warn_of_hooks(t: Tensor) -> None:
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
-                "function with @vistorch.utils.hooks.unserializable_hook to suppress this warning",
+                f"function with @{library}.utils.hooks.unserializable_hook to suppress this warning",
                 stacklevel=2,
             )

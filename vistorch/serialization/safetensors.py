@@ -16,6 +16,7 @@ import numpy as np
 
 from ..engine.base import dtypes
 from ..engine.core.tensor import Tensor, wrap
+from ..engine.library_name import library
 from ..engine.memory.array_memory import bytes_of
 from ..engine.memory.placement import CPU, move, place_of
 from .atomic import replacing
@@ -94,10 +95,10 @@ def save(tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> 
 def _parts(tensors: Any, metadata: Any) -> Iterator[Any]:
     """What a file consists of: its header, and then the tensors."""
     if not isinstance(tensors, dict):
-        raise ValueError(f"Expected a dict of [str, vistorch.Tensor] but received {type(tensors)}")
+        raise ValueError(f"Expected a dict of [str, {library}.Tensor] but received {type(tensors)}")
     for name, t in tensors.items():
         if not isinstance(t, Tensor):
-            raise ValueError(f"Key `{name}` is invalid, expected vistorch.Tensor but received {type(t)}")
+            raise ValueError(f"Key `{name}` is invalid, expected {library}.Tensor but received {type(t)}")
         if not isinstance(name, str) or name == "__metadata__":
             raise ValueError(f"a tensor cannot be named {name!r}")
         if t.dtype not in _NAMES:

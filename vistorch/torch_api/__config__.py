@@ -9,6 +9,7 @@ import numpy as np
 from vistorch._version import __version__
 from vistorch.engine.kernels import threads
 from vistorch.engine.kernels.fast.switch import onednn
+from vistorch.engine.library_name import library
 
 __all__ = ["parallel_info", "show"]
 
@@ -34,8 +35,8 @@ def parallel_info() -> str:
     from vistorch.torch_api.settings import get_num_interop_threads, get_num_threads
 
     return (
-        f"vistorch.get_num_threads() : {get_num_threads()}\n"
-        f"vistorch.get_num_interop_threads() : {get_num_interop_threads()}\n"
+        f"{library}.get_num_threads() : {get_num_threads()}\n"
+        f"{library}.get_num_interop_threads() : {get_num_interop_threads()}\n"
         f"BLAS : {', '.join(map(str, threads.blas_counts())) or 'unknown'}\n"
         f"fast kernels : {onednn.describe()}\n"
     )

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from vistorch.engine.base.errors import not_built
+from vistorch.engine.library_name import library
 
 from .library.operators import OPERATORS
 
@@ -79,8 +80,8 @@ def load_library(path: Any) -> None:
         NotImplementedError: vistorch.ops.load_library is not built: ...
     """
     raise not_built(
-        "vistorch.ops.load_library",
-        "operators compiled for PyTorch cannot be loaded; write them with `vistorch.library.custom_op`.",
+        f"{library}.ops.load_library",
+        f"operators compiled for PyTorch cannot be loaded; write them with `{library}.library.custom_op`.",
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import vistorch
 from vistorch.engine.base import dtypes
+from vistorch.engine.library_name import library
 from vistorch.engine.ops.shape.convert import asked
 
 DeviceLikeType = Any
@@ -465,7 +466,7 @@ def _shape_as_tensor(self: Any) -> Any:
 def hparams(*args: Any, **kwargs: Any) -> Any:
     """Refused: the writer's `add_hparams` writes them."""
     raise NotImplementedError(
-        "vistorch.utils.tensorboard.summary.hparams is not built: use SummaryWriter.add_hparams"
+        f"{library}.utils.tensorboard.summary.hparams is not built: use SummaryWriter.add_hparams"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from vistorch.engine.base.errors import not_built
 from vistorch.engine.base.warn_once import once
+from vistorch.engine.library_name import library, named
 
 __all__ = [
     "ProfilerAction",
@@ -148,7 +149,7 @@ class _Averages(list):
 
     def table(self, *args: Any, **options: Any) -> str:
         """A sentence in the place of a table."""
-        return SENTENCE
+        return named(SENTENCE)
 
     def total_average(self) -> _Averages:
         """Nothing."""
@@ -242,11 +243,11 @@ class profile:
 
     def export_chrome_trace(self, path: str) -> Any:
         """There is nothing to write."""
-        raise not_built("vistorch.profiler.profile.export_chrome_trace", f"nothing was measured; {INSTEAD}")
+        raise not_built(f"{library}.profiler.profile.export_chrome_trace", f"nothing was measured; {INSTEAD}")
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> Any:
         """There is nothing to write."""
-        raise not_built("vistorch.profiler.profile.export_stacks", f"nothing was measured; {INSTEAD}")
+        raise not_built(f"{library}.profiler.profile.export_stacks", f"nothing was measured; {INSTEAD}")
 
 
 class record_function:

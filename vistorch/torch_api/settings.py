@@ -13,6 +13,8 @@ from typing import Any
 from vistorch.engine.base.device import device as _device
 from vistorch.engine.base.dims import flag as _flag
 from vistorch.engine.kernels import threads as _threads
+from vistorch.engine.kernels.cuda import settings as _precision
+from vistorch.engine.library_name import library
 from vistorch.storage import TypedStorage, UntypedStorage
 
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -23,7 +25,6 @@ class _Switches:
 
     interop: int | None = None
     deterministic = 0
-    matmul = "highest"
     warn_always = False
 
 
@@ -124,7 +125,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 def _decide(number: int) -> None:
     _now.deterministic = number
-    _threads.state.deterministic = number > 0
+    _threads.state.deterministic = _precision.settings.deterministic = number > 0
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -188,7 +189,7 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Remembered: float32 products are full float32 here.
+    """Say how float32 operands may be rounded: on CUDA devices "high" and "medium" allow TF32; the CPU does not round.
 
     Args:
         precision: "highest", "high" or "medium".
@@ -209,7 +210,7 @@ def set_float32_matmul_precision(precision: str) -> None:
             stacklevel=2,
         )
         return
-    _now.matmul = precision
+    _precision.set_precision(precision)
 
 
 def get_float32_matmul_precision() -> str:
@@ -220,7 +221,7 @@ def get_float32_matmul_precision() -> str:
         >>> vistorch.get_float32_matmul_precision()
         'highest'
     """
-    return _now.matmul
+    return _precision.settings.precision
 
 
 def set_flush_denormal(mode: bool) -> bool:
@@ -298,7 +299,7 @@ def get_device_module(device: Any = None) -> Any:
         return importlib.import_module(f"vistorch.{name}")
     except ModuleNotFoundError:
         raise RuntimeError(
-            f"Device '{name}' does not have a corresponding module registered as 'vistorch.{name}'."
+            f"Device '{name}' does not have a corresponding module registered as '{library}.{name}'."
         ) from None
 
 

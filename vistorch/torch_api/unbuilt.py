@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from vistorch.engine.base.errors import not_built
+from vistorch.engine.library_name import named
 
 from . import private_names as private
 
@@ -409,7 +410,7 @@ class _Unbuilt(type):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise _Lacking(cls._why)
+        raise _Lacking(named(cls._why))
 
 
 def _answer(owner: str, name: str, value: Any) -> Callable:

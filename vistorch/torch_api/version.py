@@ -6,6 +6,7 @@ Invariant: reading it imports no cupy.
 from __future__ import annotations
 
 from vistorch._version import __version__
+from vistorch.engine.library_name import library
 
 __all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "xpu"]  # noqa: F822  `cuda` is found out when it is asked for
 
@@ -32,4 +33,4 @@ def __getattr__(name: str) -> str | None:
     if name == "cuda":
         globals()["cuda"] = found = _cuda()
         return found
-    raise AttributeError(f"module 'vistorch.version' has no attribute {name!r}")
+    raise AttributeError(f"module '{library}.version' has no attribute {name!r}")

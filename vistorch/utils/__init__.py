@@ -3,13 +3,15 @@
 import importlib
 from typing import Any
 
+from vistorch.engine.library_name import library as _library
+
 from . import checkpoint, hooks
 
 
 def __getattr__(name: str) -> Any:
     if name in ("collect_env", "data", "dlpack", "tensorboard"):  # opened when it is asked for
         return importlib.import_module(f"vistorch.utils.{name}")
-    raise AttributeError(f"module 'vistorch.utils' has no attribute {name!r}")
+    raise AttributeError(f"module '{_library}.utils' has no attribute {name!r}")
 
 
 def set_module(obj: Any, mod: Any) -> None:

@@ -17,6 +17,7 @@ from ..autograd.run import backward
 from ..engine.base.modes import enable_grad, mode, no_grad
 from ..engine.core.hooks import saved_tensors_hooks
 from ..engine.core.tensor import Tensor
+from ..engine.library_name import named
 from .checkpoint_frame import Chance, CheckpointError, Frame
 
 NOT_GIVEN = (
@@ -152,7 +153,7 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the part again and differentiate it."""
         if mode.run is not None and mode.run.targets is not None:
-            raise RuntimeError(NOT_WITH_GRAD)
+            raise RuntimeError(named(NOT_WITH_GRAD))
         args = list(ctx.others)
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[i] = t
@@ -200,7 +201,7 @@ def checkpoint(
         tensor([  5.4366, 218.3926])
     """
     if use_reentrant is None:
-        warnings.warn(NOT_GIVEN.format("", SINCE), stacklevel=2)
+        warnings.warn(named(NOT_GIVEN).format("", SINCE), stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -217,13 +218,13 @@ def checkpoint(
     if not mode.on:
         with forward_context:
             return function(*args, **kwargs)
-        raise RuntimeError(SWALLOWED)
+        raise RuntimeError(named(SWALLOWED))
     early = early_stop and _Settings.early_stop
     chance, check = Chance(preserve), determinism_check == "default"
     frame = Frame(function, args, kwargs, chance, second_context, check, early)
     with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
         return function(*args, **kwargs)
-    raise RuntimeError(SWALLOWED)
+    raise RuntimeError(named(SWALLOWED))
 
 
 def checkpoint_sequential(
@@ -246,7 +247,7 @@ def checkpoint_sequential(
         >>> y.backward()
     """
     if use_reentrant is None:
-        warnings.warn(NOT_GIVEN.format(".checkpoint_sequential", SINCE_SEQUENTIAL), stacklevel=2)
+        warnings.warn(named(NOT_GIVEN).format(".checkpoint_sequential", SINCE_SEQUENTIAL), stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:

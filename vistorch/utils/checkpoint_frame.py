@@ -17,6 +17,7 @@ from ..engine.core.graph import UNTRACKED
 from ..engine.core.hooks import saved_tensors_hooks
 from ..engine.core.record import Packed, save_input, unpacked
 from ..engine.core.tensor import Tensor, wrap
+from ..engine.library_name import named
 from ..engine.random import generators
 
 OTHER_NUMBER = (
@@ -134,9 +135,9 @@ class Frame:
             nonlocal count
             index, count = count, count + 1
             if index >= len(self.holders):
-                raise CheckpointError(TOO_MANY)
+                raise CheckpointError(named(TOO_MANY))
             if self.check and _kind(t) != self.kinds[index]:
-                raise CheckpointError(OTHER_KIND.format(self._compared(index, t)))
+                raise CheckpointError(named(OTHER_KIND).format(self._compared(index, t)))
             kept = t.detach()
             if self.holders[index]() is not None:
                 ready[index] = kept
@@ -153,7 +154,7 @@ class Frame:
         except _Stop:
             return
         if count != len(self.holders):
-            raise CheckpointError(OTHER_NUMBER.format(len(self.holders), count))
+            raise CheckpointError(named(OTHER_NUMBER).format(len(self.holders), count))
 
     def _compared(self, index: int, t: Tensor) -> str:
         names = "shape", "dtype", "device"

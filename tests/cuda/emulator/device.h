@@ -23,7 +23,7 @@
 extern char __start_on_chip[] __attribute__((weak)), __stop_on_chip[] __attribute__((weak));
 
 using std::cos; using std::erf; using std::exp; using std::fabs; using std::log; using std::log1p;
-using std::sin; using std::sqrt; using std::tanh;
+using std::ceil; using std::fma; using std::sin; using std::sqrt; using std::tan; using std::tanh;
 
 struct Index { unsigned x = 1, y = 1, z = 1; };
 
@@ -204,6 +204,7 @@ inline half_t to_half(float f) {
   const unsigned sign = bits_of(f) >> 16 & 0x8000;
   f = std::fabs(f);
   if (f != f) v.bits = 0x7e00;
+  else if (f == 0) v.bits = 0;
   else if (f >= 65520.0f) v.bits = 0x7c00;
   else {
     int e;

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import vistorch as L
 from vistorch.engine.base.numpy_warnings import hushed
@@ -155,6 +156,31 @@ def test_relu_lets_through_what_belongs_to_positive_results(number, odd):
         g[np.flatnonzero(y == 0)[[5, 100]]] = odd
         g[np.flatnonzero(y > 0)[[7, 200]]] = odd
     np.testing.assert_array_equal(hushed(run, g, y), hushed(run.plain, g, y))
+
+
+@pytest.mark.parametrize("name", ["tanh_backward", "sigmoid_backward"])
+def test_slopes_from_results(number, name):
+    run = TABLE[name].kernels[0]
+    y = np.tanh(np.random.default_rng(1).standard_normal(N)).astype("f4")
+    g = values(N)
+    g[np.isinf(g)] = 1
+    y[:4], y[-4:] = [np.nan, 0, -0.0, 1], [1, -1, 1 - 2**-24, TINY]
+    found, want = hushed(run, g, y), hushed(run.plain, g, y)
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(want))
+    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-7 * np.nanmax(np.abs(g)))
+
+
+@pytest.mark.parametrize("shape", [(300, 1000), (7, 20_000), (40_000, 3), (5, 3, 30_000)], ids=str)
+def test_logsumexp(number, shape):
+    x = np.random.default_rng(0).standard_normal(shape).astype("f4") * 30
+    flat = x.reshape(-1, shape[-1])
+    flat[0], flat[1, 0], flat[2, 1], flat[3, 2] = -np.inf, np.inf, np.nan, -np.inf
+    for given in (x, x[..., ::-1].copy() if x.ndim < 3 else x[1:]):
+        found = hushed(L.tensor(given).logsumexp, -1).numpy()
+        want = torch.tensor(given).logsumexp(-1).numpy()
+        np.testing.assert_allclose(found, want, rtol=1e-6, atol=1e-6)
+        L.set_num_threads(2)
+        same(hushed(L.tensor(given).logsumexp, -1).numpy(), found)
 
 
 @pytest.mark.parametrize(

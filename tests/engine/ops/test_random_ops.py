@@ -352,11 +352,12 @@ def test_a_device_has_its_own_stream():
     try:
         vistorch.manual_seed(4)
         here, there = vistorch.rand(3), vistorch.rand(3, device="cuda:0")
-        assert here.tolist() == there.tolist()  # a simulated device draws the CPU's stream of its own seed
+        assert here.tolist() != there.tolist()  # a CUDA device has a stream of another kind, as in PyTorch
+        assert there.tolist() == vistorch.rand(3, device="cuda:1").tolist()
         vistorch.cuda.manual_seed(9)
         assert (
             vistorch.rand(3, device="cuda").tolist()
-            == vistorch.rand(3, generator=vistorch.Generator().manual_seed(9)).tolist()
+            == vistorch.rand(3, device="cuda", generator=vistorch.Generator("cuda").manual_seed(9)).tolist()
         )
         g = vistorch.Generator(device="cuda").manual_seed(2)
         assert (

@@ -11,14 +11,15 @@ from collections.abc import Callable
 from ... import amp
 from ...engine.base.dtypes import dtype, float16
 from ...engine.base.warn_once import user_level
+from ...engine.library_name import library
 
 __all__ = ["GradScaler", "amp_definitely_not_available", "autocast", "custom_bwd", "custom_fwd"]
 
 
 def _older(name: str) -> None:
     warnings.warn(
-        f"`vistorch.cuda.amp.{name}(args...)` is deprecated. "
-        f"Please use `vistorch.amp.{name}('cuda', args...)` instead.",
+        f"`{library}.cuda.amp.{name}(args...)` is deprecated. "
+        f"Please use `{library}.amp.{name}('cuda', args...)` instead.",
         FutureWarning,
         stacklevel=user_level(),
     )

@@ -33,6 +33,8 @@ class Targets:
         self.means: list[bool] = []
         self.whole: list[bool] = []  # whether the comparison is all of the loss
         self.name = ""
+        self.module: Any = None  # that computes the comparison
+        self.place: Any = None  # where that is done
 
     def add(self, heads: list, p: Any) -> None:
         """Take in the comparison of a loss, if it is the only one."""
@@ -69,19 +71,30 @@ class Targets:
                 self.read.append(scores.argmax(1)[:4096])
         elif h.kind == LOGITS or h.name == "binary_cross_entropy":
             self.binary.append(d.reshape(-1)[:4096].astype(np.float64))
+            scores = h.prediction.data
+            if isinstance(scores, np.ndarray) and scores.size == d.size and len(scores) == scores.size:
+                self.read.append(
+                    (scores.reshape(-1)[:4096] > (0 if h.kind == LOGITS else 0.5)).astype(np.int64)
+                )
         elif h.kind == VALUES:
             self.values.append((float(d.mean()), float(d.var()), d.size))
         else:
             return
         self.name = h.name
+        self.module, self.place = h.value.module, h.value.place
         self.means.append(mean)
         self.whole.append(whole)
 
     @property
     def constant(self) -> float | None:
         """What the best constant prediction would cost; None where that is not known."""
-        if not self.means or np.mean(self.means) < 0.9 or np.mean(self.whole) < 0.9:
+        if not self.means or np.mean(self.whole) < 0.9:
             return None
+        if np.mean(self.means) < 0.9:
+            if any(self.means) or self.name == "difference" or len(self.classes) != len(self.means):
+                return None
+            every = np.concatenate(self.classes)
+            return entropy(every) * len(every) / len(self.classes)  # a sum over each batch
         if self.classes and len(self.classes) == len(self.means):
             return entropy(np.concatenate(self.classes))
         if self.binary and len(self.binary) == len(self.means):

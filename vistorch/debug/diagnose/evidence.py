@@ -21,7 +21,7 @@ from ...engine.core.graph import Leaf
 from ...engine.core.tensor import Tensor
 from ..layers import is_module, spoken
 from ..line_lookup import Line, cell_of, line_of
-from ..lineage import Call, Lineage, Value, ancestors
+from ..lineage import SHAPED, Call, Lineage, Value, ancestors
 from .course import Targets
 from .ledger import Ledger
 
@@ -37,9 +37,10 @@ NORMS = (
     "rms_norm",
 )
 LAYERS = frozenset(
-    "addmm mm bmm baddbmm matmul linear convolution addmv mv bilinear lstm_layer gru_layer rnn_layer embedding "
-    "gru_cell lstm_cell rnn_cell".split()
+    "addmm mm bmm baddbmm matmul linear convolution convolution_with_bias addmv mv bilinear "
+    "lstm_layer gru_layer rnn_layer embedding gru_cell lstm_cell rnn_cell".split()
 )
+MOVES = SHAPED | {"stack", "cat", "gather", "source", "alias", "split", "split_with_sizes", "chunk", "unbind"}
 CONSTANT = ("zeros_", "ones_", "constant_", "eye_", "dirac_")
 
 
@@ -82,6 +83,7 @@ class Evidence(Lineage):
         self.on_step = [r.at_step for r in self.rules if hasattr(r, "at_step")]
         self.on_taken = [r.at_taken for r in self.rules if hasattr(r, "at_taken")]
         self.on_drew = [r.at_drew for r in self.rules if hasattr(r, "at_drew")]
+        self.on_end = [r.at_end for r in self.rules if hasattr(r, "at_end")]
         self.named = dict(namespace or {})
         self.seen_code: set = set()
         self.ledgers: dict[int, Ledger] = {}
@@ -99,6 +101,7 @@ class Evidence(Lineage):
         self.clips: list[
             tuple[Any, bool, int]
         ] = []  # place, whether a pass had come since the last step, step
+        self.clipped: list[tuple[Any, float, float]] = []  # place, norm before, bound, where it was looked at
         self.schedulers: dict[int, tuple[Any, int, Any]] = {}  # by id: scheduler, steps, place
         self.losses: list[tuple[int, float, Any]] = []  # pass, loss, code of its place
         self.passes = self.steps = self.turn = 0
@@ -113,6 +116,7 @@ class Evidence(Lineage):
         self.reached: dict[int, list] = {}  # by leaf: [variable, passes]
         self.used: dict[int, Any] = {}  # leaves that ops read, by id, in turns that were looked at
         self.cleared_at: Any = None  # place of a clearing since the last pass
+        self.zeroed: dict[int, dict[Any, int]] = {}  # by optimizer: how often each line cleared its gradients
         self.since_pass = False  # a pass came since the last step
         self.drawn_calls: list[Call] = []
         self.roots: dict[int, list] = {}  # outermost modules: [module, calls]
@@ -136,6 +140,8 @@ class Evidence(Lineage):
         self.tables: set[int] = set()  # parameters that are looked up by rows
         self.overwritten: tuple | None = None
         self.wrote: dict[int, Any] = {}  # by version cell, in this turn: where its memory was written last
+        self.hand: dict[int, int] = {}  # by leaf: how often something but an optimizer wrote it
+        self.timed: dict[int, tuple[Any, tuple, Any]] = {}  # layers that run over time: module, shape, place
         self.heads_of: Any = None  # what the newest loss compares: its key, heads
 
     @property
@@ -155,7 +161,8 @@ class Evidence(Lineage):
         if node is not None and self.turns and self.looked and getattr(node, "seq", 0) <= self.turns[-1]:
             age = self.turn - bisect_left(self.turns, oldest(node))
             if len(self.older) < 1000:
-                self.older.append((self.turn, age, where(), v.shape))
+                call = self.here.call
+                self.older.append((self.turn, age, where() if call is None else call.place, v.shape))
         return v
 
     def made(self, what: str, subject: Any, *details: Any) -> None:
@@ -177,6 +184,11 @@ class Evidence(Lineage):
                     self.parts[id(subject)] = [subject, 1]
                 else:
                     part[1] += 1
+                first = getattr(subject, "batch_first", None)
+                if first is not None and self.looked and details[0]:
+                    shape = tuple(getattr(details[0][0], "shape", ()))
+                    if len(shape) == 3:
+                        self.timed[id(subject)] = (subject, shape, where(2))
             super().phase(name, subject, *details)
         elif name == "step":
             self._step_begins(subject, where(2))
@@ -184,6 +196,9 @@ class Evidence(Lineage):
             self._step_ends(subject)
         elif name == "zero_grad":
             self.cleared_at = where(2)
+            for owner in self._cleared_by(subject):
+                places = self.zeroed.setdefault(id(owner), {})
+                places[self.cleared_at] = places.get(self.cleared_at, 0) + 1
             for ledger in self.ledgers.values():
                 if self.since_pass:
                     ledger.zero_place = self.cleared_at
@@ -206,6 +221,18 @@ class Evidence(Lineage):
         elif name == "clip":
             if len(self.clips) < 10_000:
                 self.clips.append((where(2), self.since_pass, self.steps))
+            bound = details[0] if details else None
+            if self.looked and self.since_pass and isinstance(bound, (int, float)) and bound > 0:
+                grads = [p._grad._data for p in subject if p._grad is not None]
+                if grads and all(isinstance(g, np.ndarray) for g in grads) and len(self.clipped) < 1000:
+                    self.clipped.append((where(2), sum(_norm(g) ** 2 for g in grads) ** 0.5, float(bound)))
+
+    def _cleared_by(self, subject: Any) -> list[Any]:
+        """The optimizers whose gradients an optimizer, or a module, clears."""
+        if hasattr(subject, "param_groups"):
+            return [subject]
+        first = next(iter(subject.parameters()), None)
+        return [one.optimizer for one in self.ledgers.values() if id(first) in one.held]
 
     def call_begins(self, call: Call) -> None:
         """An outermost module is called."""
@@ -262,6 +289,11 @@ class Evidence(Lineage):
             self.writes[id(tensor)] = (order, place, tensor)
         if id(tensor._data) in self.arrays:  # also by `.data`
             self.written.add(id(tensor._data))
+            leaf = self.leaves.get(id(tensor._data))
+            if leaf is not None:
+                self.hand[id(leaf)] = self.hand.get(id(leaf), 0) + 1
+                if id(leaf) not in self.writes or leaf is not tensor:
+                    self.writes[id(leaf)] = (self._next(), place, leaf)
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start."""
@@ -317,8 +349,18 @@ class Evidence(Lineage):
 
     def backward_end(self, run: Any, outputs: tuple) -> None:
         """A pass is over."""
-        if self.last is not None:
-            self.last.order = ()
+        p = self.last
+        if p is None:
+            return
+        p.order = ()
+        if p.accumulates:
+            for ledger in self.ledgers.values():
+                for v in p.leaves:
+                    held = ledger.held.get(id(v))
+                    if held is not None:
+                        held.ends_pass()
+        for rule in self.on_end:
+            rule(p)
 
     def _step_begins(self, optimizer: Any, place: Any) -> None:
         self.in_step = True
@@ -391,7 +433,7 @@ class Evidence(Lineage):
             if v.op in NORMS:
                 self.any_norm = True
             elif v.op in ("relu", "sigmoid", "tanh"):
-                self.activations.add((v.op, v.place))
+                self.activations.add((v.op, self.blamed(v)))
             elif v.op.startswith("embedding"):
                 self.tables.update(id(x.tensor) for x in v.parents if x.tensor is not None)
             for parent in v.ins:
@@ -532,7 +574,7 @@ class Evidence(Lineage):
         return bool(0.85 < scale <= 1.0001 and 0.85 < float(d.std()) * np.sqrt(3) / bound < 1.15)
 
     def blamed(self, v: Value) -> Any:
-        """The line for a value: where its layer was made, if the layer is a ready one and that was seen; else its own.
+        """The line for a value: the one that calls its layer within a model of the user's, else where that was made.
 
         Args:
             v: which.
@@ -540,9 +582,42 @@ class Evidence(Lineage):
         module = v.module
         if module is not None and type(module).__module__.startswith("vistorch."):
             made = self.origins.get(id(module))
+            if v.place is not None and v.call is not None and v.call.place is not None:
+                here, outer = line_of(v.place), line_of(v.call.place)
+                if here is not None and outer is not None and here.function == "forward" != outer.function:
+                    if not self._contained(module):
+                        return v.place
             if made is not None and made[2] is not None:
                 return made[2]
         return v.place
+
+    def _contained(self, module: Any) -> bool:
+        """Whether a layer is called by a container that was seen, and not by the user's own code."""
+        return any(
+            type(owner).__name__ == "Sequential" and any(m is module for m in owner._modules.values())
+            for owner, _ in self.parts.values()
+        )
+
+    def prepared(self, v: Value, computed: bool = False) -> Any:
+        """The line before the loop that a value was last picked, joined or computed in; None where it is not seen.
+
+        Args:
+            v: of the loop.
+            computed: prefer the line that computed it.
+        """
+        known = {id(one) for one in self.setup or ()}
+        found = None
+        for _ in range(32):
+            moves = v.op in MOVES or v.op.startswith("index")
+            if id(v) in known and v.place is not None and v.op not in ("source", "alias"):
+                if not moves or not computed:
+                    return v.place
+                found = found or v.place
+            parents = v.parents
+            if not parents or not moves:
+                break
+            v = parents[0]
+        return found
 
     def fed(self, p: Pass) -> list[Value]:
         """What the first layers of a pass were given: values without a gradient that meet a parameter.

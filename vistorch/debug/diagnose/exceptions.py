@@ -34,14 +34,17 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
     if "does not require grad and does not have a grad_fn" in text:
         return _no_grad(ev, line)
     if "second time" in text and "backward" in text:
+        joins = ev.line(ev.older[-1][2]) if ev.older else None
         return Finding(
             "second pass",
             BAD,
             EXACT,
-            "This pass goes through a graph that an earlier pass has freed.",
-            line,
-            "second pass",
-            related=_related(ev, ev.older[-1][2] if ev.older else None, "joins the old graph"),
+            "This pass goes through a graph that an earlier pass has freed."
+            if joins is None
+            else "A result of an earlier step is used with its history, which the pass of that step has freed.",
+            joins or line,
+            "second pass" if joins is None else "joins the old graph",
+            related=[] if joins is None or line is None else [(line, "second pass")],
             advice="Detach what goes from one step to the next, or call backward() once on the sum.",
             weight=20.0,
         )
@@ -95,11 +98,6 @@ def innermost(error: BaseException) -> Line | None:
             text = linecache.getline(code.co_filename, number).strip()
             found = Line(code.co_filename, number, code.co_name, text, cell_of(code.co_filename))
     return found
-
-
-def _related(ev: Any, place: Any, label: str) -> list[tuple[Line, str]]:
-    line = ev.line(place)
-    return [] if line is None else [(line, label)]
 
 
 def _in_place(ev: Any, line: Line | None) -> Finding:

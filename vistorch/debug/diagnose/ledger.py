@@ -71,6 +71,12 @@ class Held:
         self.passes += 1
         self.since += 1
 
+    def ends_pass(self) -> None:
+        """A pass has added to its gradient, which is no change on purpose."""
+        g = self.tensor._grad
+        if g is not None and self.mark is not None:
+            self.mark = (g, version_of(g))
+
     def _was_changed(self, g: Any) -> bool:
         """Whether something changed the gradient after the last step, on purpose: by a product, or a new tensor."""
         return self.mark is not None and (self.mark[0] is not g or self.mark[1] != version_of(g))

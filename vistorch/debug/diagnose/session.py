@@ -176,10 +176,11 @@ def findings_of(evidence: Evidence, failures: list[str], more: tuple[Finding, ..
             failures.append(f"{rule.name}: {type(error).__name__}: {error}")
     found.sort(key=rank)
     superfluous: set[str] = set()
-    kept = []
+    kept, said = [], set()
     for one in found:
-        if one.rule in superfluous:
+        if one.rule in superfluous or (one.rule, one.text) in said:
             continue
+        said.add((one.rule, one.text))
         if one.place is None and not one.layer:
             continue
         kept.append(one)

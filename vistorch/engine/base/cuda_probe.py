@@ -11,6 +11,7 @@ import warnings
 from typing import Any, NamedTuple
 
 from ..kernels import simulated
+from ..library_name import named
 
 INSTALL = (
     'pip install "vistorch[cuda13]" (or "vistorch[cuda12]" for an NVIDIA driver older than 580) '
@@ -79,7 +80,7 @@ def require() -> Finding:
     """Return what was found, or raise why CUDA cannot be used and how to go on without a GPU."""
     finding = find()
     if not finding.ok:
-        raise finding.error(f"CUDA is not available: {finding.reason}. {NO_GPU_NEEDED}")
+        raise finding.error(f"CUDA is not available: {finding.reason}. {named(NO_GPU_NEEDED)}")
     return finding
 
 

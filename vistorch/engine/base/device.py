@@ -7,6 +7,7 @@ import re
 import threading
 from typing import Any
 
+from ..library_name import library
 from . import cuda_probe
 
 TYPES = (
@@ -71,14 +72,14 @@ class device:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in device.__slots__:
-            raise AttributeError(f"attribute '{name}' of 'vistorch.device' objects is not writable")
-        raise AttributeError(f"'vistorch.device' object has no attribute '{name}'")
+            raise AttributeError(f"attribute '{name}' of '{library}.device' objects is not writable")
+        raise AttributeError(f"'{library}.device' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
         self.__setattr__(name, None)
 
     def __init_subclass__(cls) -> None:
-        raise TypeError("type 'vistorch.device' is not an acceptable base type")
+        raise TypeError(f"type '{library}.device' is not an acceptable base type")
 
     def __reduce__(self) -> tuple:
         return device, (self.type,) if self.index is None else (self.type, self.index)
@@ -244,13 +245,13 @@ def _mismatch(args: tuple, kwargs: dict, fault: str = "") -> TypeError:
         why = f"      didn't match because some of the keywords were incorrect: {', '.join(kwargs)}\n"
     return TypeError(
         f"device() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-        f" * (vistorch.device device)\n{why} * (str type, int index = -1)\n"
+        f" * ({library}.device device)\n{why} * (str type, int index = -1)\n"
     )
 
 
 def _named(value: Any) -> str:
     """Name a value's type as PyTorch's argument errors do."""
-    return "vistorch.device" if isinstance(value, device) else type(value).__name__
+    return f"{library}.device" if isinstance(value, device) else type(value).__name__
 
 
 def _members(value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from . import namespace
+from ..library_name import library
 
 
 class dtype:
@@ -52,11 +52,11 @@ class dtype:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> "dtype":
         """Refuse: the types are those of this module."""
-        raise TypeError("cannot create 'vistorch.dtype' instances")
+        raise TypeError(f"cannot create '{library}.dtype' instances")
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse: a type is shared by every tensor that has it."""
-        raise AttributeError(f"attribute '{name}' of 'vistorch.dtype' objects is not writable")
+        raise AttributeError(f"attribute '{name}' of '{library}.dtype' objects is not writable")
 
     def __getattr__(self, attribute: str) -> Any:
         # Only `np` of a type that is a name alone is not filled: the first thing that a kernel would ask.
@@ -65,7 +65,7 @@ class dtype:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{attribute}'")
 
     def __repr__(self) -> str:
-        return f"{namespace.package}.{self.name}"
+        return f"{library}.{self.name}"
 
     def __reduce__(self) -> str:
         """Travel and be copied as the name of a global, so that the same object comes back."""
@@ -247,7 +247,7 @@ def to_dtype(given: Any, caller: str = "tensor") -> dtype:
         return _of_python[given]
     if isinstance(given, np.dtype):
         return of(given)
-    raise TypeError(f"{caller}(): argument 'dtype' must be vistorch.dtype, not {type(given).__name__}")
+    raise TypeError(f"{caller}(): argument 'dtype' must be {library}.dtype, not {type(given).__name__}")
 
 
 def as_np(given: Any, caller: str = "tensor") -> np.dtype:
@@ -300,7 +300,7 @@ def _argument(value: Any, function: str, name: str, position: builtins.int) -> d
     if isinstance(value, type) and value in _of_python:
         return _of_python[value]
     where = f"argument '{name}' (position {position})"
-    raise TypeError(f"{function}(): {where} must be vistorch.dtype, not {type(value).__name__}")
+    raise TypeError(f"{function}(): {where} must be {library}.dtype, not {type(value).__name__}")
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:

@@ -10,6 +10,7 @@ import warnings
 from math import prod
 from typing import Any
 
+from ..library_name import named
 from . import dtypes, type_names
 from .modes import mode
 
@@ -97,7 +98,7 @@ def modified(data: Any, place: Any, source: Any, now: int, then: int, nr: int | 
     if source is not None and (source.rule is not None or source.edges):
         node, given = source.endpoint()
         what += f", which is output {given if nr is None else nr} of {op_name(node)},"
-    hint = MODIFIED_SHOWN if mode.anomaly else MODIFIED_HIDDEN
+    hint = MODIFIED_SHOWN if mode.anomaly else named(MODIFIED_HIDDEN)
     return (
         f"one of the variables needed for gradient computation has been modified by an inplace operation: {what} is "
         f"at version {now}; expected version {then} instead. Hint: {hint}"
@@ -287,4 +288,4 @@ def no_tensor(name: str, *given: Any) -> TypeError:
 
 def not_built(name: str, why: str) -> NotImplementedError:
     """What exists by name only, and what to do instead."""
-    return NotImplementedError(f"{name} is not built: {why}")
+    return NotImplementedError(named(f"{name} is not built: {why}"))

@@ -12,6 +12,8 @@ import numpy as np
 from vistorch.engine.base import dtypes
 from vistorch.engine.base.dtypes import dtype, get_default_dtype
 
+from ..library_name import library
+
 _LAYOUT = {
     dtypes.float16: (10, 15),
     dtypes.bfloat16: (7, 127),
@@ -35,7 +37,7 @@ class _Info:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse: limits are facts."""
-        kind = f"vistorch.{type(self).__name__}"
+        kind = f"{library}.{type(self).__name__}"
         if hasattr(type(self), name):
             raise AttributeError(f"attribute '{name}' of '{kind}' objects is not writable")
         raise AttributeError(f"'{kind}' object has no attribute '{name}'")
@@ -63,7 +65,7 @@ def _type_of(given: Any, caller: str) -> dtype:
     if given in (builtins.float, builtins.int, builtins.bool, builtins.complex):
         return dtypes.to_dtype(given)
     raise TypeError(
-        f"{caller}(): argument 'type' (position 1) must be vistorch.dtype, not {type(given).__name__}"
+        f"{caller}(): argument 'type' (position 1) must be {library}.dtype, not {type(given).__name__}"
     )
 
 
@@ -93,8 +95,8 @@ class finfo(_Info):
         d = get_default_dtype() if type is _Missing else _type_of(type, "finfo")
         if not (d.is_floating_point or d.is_complex):
             raise TypeError(
-                "vistorch.finfo() requires a floating point input type. "
-                "Use vistorch.iinfo to handle 'vistorch.finfo'"
+                f"{library}.finfo() requires a floating point input type. "
+                f"Use {library}.iinfo to handle '{library}.finfo'"
             )
         real = d.to_real()
         if real in dtypes.EIGHTS:
@@ -141,11 +143,11 @@ class iinfo(_Info):
             raise TypeError('iinfo() missing 1 required positional arguments: "type"')
         d = _type_of(type, "iinfo")
         if d is dtypes.bool:
-            raise TypeError("vistorch.bool is not supported by vistorch.iinfo")
+            raise TypeError(f"{library}.bool is not supported by {library}.iinfo")
         if d.is_floating_point or d.is_complex:
             raise TypeError(
-                "vistorch.iinfo() requires an integer input type. "
-                "Use vistorch.finfo to handle 'vistorch.iinfo'"
+                f"{library}.iinfo() requires an integer input type. "
+                f"Use {library}.finfo to handle '{library}.iinfo'"
             )
         found = np.iinfo(d.np)
         self._fill(_of=d, bits=found.bits, max=int(found.max), min=int(found.min))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import namespace
+from ..library_name import library
 
 
 class _Named:
@@ -18,10 +18,10 @@ class _Named:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Refuse: the constants are those of this module."""
-        raise TypeError(f"cannot create 'vistorch.{cls.__name__}' instances")
+        raise TypeError(f"cannot create '{library}.{cls.__name__}' instances")
 
     def __repr__(self) -> str:
-        return f"{namespace.package}.{self._name}"
+        return f"{library}.{self._name}"
 
     def __reduce__(self) -> str:
         """Travel as the name of a global, so that it comes back as the same object."""

@@ -1,6 +1,6 @@
-"""The name under which a program knows this library: "vistorch", or "torch" while `import torch` gives it.
+"""Which module a class or function is of, while `import torch` gives this library and it goes by PyTorch's names.
 
-Invariant: every text that names a type, a dtype or a size asks here, when it is written.
+Invariant: what has been renamed is remembered, and gets its own name back.
 """
 
 from __future__ import annotations
@@ -8,17 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-package = "vistorch"
 _own: dict[Any, str] = {}  # what has been renamed -> the module it is of
-
-
-def of_module(name: str) -> str:
-    """A module of this library's as the program calls it.
-
-    Args:
-        name: such as "vistorch.cuda".
-    """
-    return package + name[len("vistorch") :]
 
 
 def own_module(thing: Any) -> str:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from types import new_class
 from typing import Any, ClassVar
 
-from . import namespace
+from ..library_name import library
 
 
 def _read_only(self: Any, value: Any) -> None:
@@ -30,7 +30,7 @@ class _Named(tuple[Any, ...]):
         """Refuse subclasses of the finished types."""
         if not made_here:
             base = cls.__mro__[1].__name__
-            raise TypeError(f"type 'vistorch.return_types.{base}' is not an acceptable base type")
+            raise TypeError(f"type '{library}.return_types.{base}' is not an acceptable base type")
 
     def __new__(cls, sequence: Any, dict: Any = None) -> "_Named":
         """Check the number of items; `make` is the way without checks."""
@@ -40,14 +40,14 @@ class _Named(tuple[Any, ...]):
             raise TypeError("constructor requires a sequence") from None
         if len(items) != cls.n_fields:
             raise TypeError(
-                f"vistorch.return_types.{cls.__name__}() takes a {cls.n_fields}-sequence "
+                f"{library}.return_types.{cls.__name__}() takes a {cls.n_fields}-sequence "
                 f"({len(items)}-sequence given)"
             )
         return tuple.__new__(cls, items)
 
     def __repr__(self) -> str:
         items = ",\n".join(f"{name}={value!r}" for name, value in zip(self.__match_args__, self, strict=True))
-        return f"{namespace.package}.return_types.{type(self).__name__}(\n{items})"
+        return f"{library}.return_types.{type(self).__name__}(\n{items})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (tuple(self), {})

@@ -9,7 +9,7 @@ from functools import partial
 from math import prod
 from typing import Any, SupportsIndex
 
-from . import namespace
+from ..library_name import library
 
 
 def _checked(items: Iterable[Any], start: int = 0) -> list[int]:
@@ -21,7 +21,7 @@ def _checked(items: Iterable[Any], start: int = 0) -> list[int]:
         except TypeError:
             given = type(item).__name__
             raise TypeError(
-                f"vistorch.Size() takes an iterable of 'int' (item {position} is '{given}')"
+                f"{library}.Size() takes an iterable of 'int' (item {position} is '{given}')"
             ) from None
         if not -(1 << 63) <= value < 1 << 63:
             raise ValueError("Overflow when unpacking long long")
@@ -49,7 +49,7 @@ class Size(tuple[int, ...]):
         return tuple.__new__(cls, _checked(sequence))
 
     def __repr__(self) -> str:
-        return f"{namespace.package}.Size([{', '.join(map(repr, self))}])"
+        return f"{library}.Size([{', '.join(map(repr, self))}])"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Size, (tuple(self),)
@@ -70,7 +70,7 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: Any) -> "Size":  # type: ignore[override]
         if not isinstance(other, tuple):
-            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to vistorch.Size")
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to {library}.Size")
         return size_of(tuple.__add__(self, tuple(_checked(other, len(self)))))
 
     def __radd__(self, other: Any) -> "Size":

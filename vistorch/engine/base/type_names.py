@@ -5,14 +5,14 @@ Invariant: every dtype has one such name per kind of device, and both ways agree
 
 from __future__ import annotations
 
-from . import namespace
+from ..library_name import library
 from .dtypes import ALL, dtype
 
 
 def type_name(d: dtype, device_type: str = "cpu") -> str:
     """Return the tensor type's name in error messages and `Tensor.type()`, as "vistorch.FloatTensor"."""
     where = "" if device_type == "cpu" else f"{device_type}."
-    return f"{namespace.package}.{where}{d.scalar_name}Tensor"
+    return f"{library}.{where}{d.scalar_name}Tensor"
 
 
 _by_type_name = {

@@ -9,6 +9,7 @@ import sys
 import warnings
 from typing import Any
 
+from ..library_name import named
 from .home import HOME
 
 _given: set[str] = set()
@@ -28,4 +29,4 @@ def once(sentence: str) -> None:
     """Warn, the first time only."""
     if sentence not in _given:
         _given.add(sentence)
-        warnings.warn(sentence, UserWarning, stacklevel=user_level())
+        warnings.warn(named(sentence), UserWarning, stacklevel=user_level())

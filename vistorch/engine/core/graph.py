@@ -14,6 +14,7 @@ from typing import Any
 from weakref import ref as ref_to
 
 from ..base.modes import mode
+from ..library_name import library
 from .handles import handle
 
 new = object.__new__
@@ -250,7 +251,7 @@ class AccumulateGrad(Base):
 
     def name(self) -> str:
         """The name PyTorch prints: its full one, for this node only."""
-        return "vistorch::autograd::AccumulateGrad"
+        return f"{library}::autograd::AccumulateGrad"
 
     def _creator(self) -> Any:
         return self.variable

@@ -119,7 +119,7 @@ def widened(kernel: Callable, raw: list, consts: tuple) -> Any:
 def run(rule: Rule, place: Any, raw: list, consts: tuple) -> Any:
     """The kernel on arrays, silenced, with half types widened where the row asks for it."""
     kernel = rule.kernels[place.kind]
-    if rule.widen:
+    if rule.widen and not getattr(kernel, "halves", False):  # a device's kernel may compute them itself
         for a in raw:
             if a.dtype in HALVES:
                 return hushed(widened, kernel, raw, consts)

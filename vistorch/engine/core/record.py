@@ -14,6 +14,7 @@ from ..base import errors
 from ..base.events import listeners
 from ..base.home import HOME
 from ..base.modes import mode
+from ..library_name import named
 from .graph import (
     CONST,
     DTYPE,
@@ -95,7 +96,7 @@ def save_input(t: Any) -> Any:
     except AttributeError:
         return t
     if v is UNTRACKED and not mode.keeps:
-        raise RuntimeError(errors.INFERENCE_SAVED)
+        raise RuntimeError(named(errors.INFERENCE_SAVED))
     if mode.packers:
         return pack(t)
     return (t, 0 if v is None else v.n)

@@ -229,7 +229,7 @@ def define(
     if name in TABLE:
         raise TypeError(f"two rows are named {name!r}")
     TABLE[name] = rule
-    setattr(RAW[0], name, bound)
+    setattr(RAW[0], name, fast.of_formula(bound))
     if RAW[1].xp is not None:
         _to_cupy(rule, RAW[1].xp)
     return rule

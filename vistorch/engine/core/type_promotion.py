@@ -14,6 +14,7 @@ from ..base import dtypes, errors
 from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import hushed
+from ..library_name import library
 from ..memory.placement import BATCHED
 from . import out_argument, sharing
 from .base_ops import to_place
@@ -366,7 +367,7 @@ _TURNED = frozenset(("pow", "floor_divide", "remainder", "bitwise_left_shift", "
 def _no_method(rule: Any, x: Any) -> TypeError:
     kind = errors.type_name(x)
     return TypeError(
-        f"descriptor '__{rule.public}__' for 'vistorch.Tensor' objects doesn't apply to a '{kind}' object"
+        f"descriptor '__{rule.public}__' for '{library}.Tensor' objects doesn't apply to a '{kind}' object"
     )
 
 

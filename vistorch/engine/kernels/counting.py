@@ -5,6 +5,8 @@ Invariant: values are equal as == says, so no two nans are; 0. and -0. are one v
 
 from vistorch.engine.kernels.order import order_key, stable_order
 
+from ..library_name import library
+
 
 def _inverse_and_counts(xp, new, order, return_inverse, return_counts):
     """Return, for a row cut into groups by `new`, the group of each entry and the size of each group."""
@@ -143,9 +145,9 @@ def _range(xp, x, low, high):
     if not (abs(low) < float("inf") and abs(high) < float("inf")):
         # A nan found in the data is printed with the sign the processor gives it.
         ends = [f"-{end:g}" if end != end and from_data else f"{end:g}" for end in (low, high)]
-        raise RuntimeError(f"vistorch.histc: range of [{ends[0]}, {ends[1]}] is not finite")
+        raise RuntimeError(f"{library}.histc: range of [{ends[0]}, {ends[1]}] is not finite")
     if low > high:
-        raise RuntimeError("vistorch.histc: max must be larger than min")
+        raise RuntimeError(f"{library}.histc: max must be larger than min")
     return x.dtype.type(low), x.dtype.type(high)
 
 
@@ -160,7 +162,7 @@ def histc(xp, x, bins=100, min=0, max=0):
         max: upper end. Values outside, and nans, are not counted.
     """
     if bins <= 0:
-        raise RuntimeError(f"vistorch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+        raise RuntimeError(f"{library}.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = x.reshape(-1)
     low, high = _range(xp, flat, min, max)
     inside = flat[(flat >= low) & (flat <= high)]

@@ -13,7 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from .cuda import rows
+from .cuda import rows, settings
 from .cuda_source import ELEMENTWISE, PREAMBLE
 
 
@@ -144,3 +144,5 @@ overrides: dict[str, Callable] = {
     "polygamma_at": polygamma_at,
     **{name: _by_row(name) for name in ELEMENTWISE},
 }
+
+settings.apply()

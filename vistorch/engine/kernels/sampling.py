@@ -6,6 +6,8 @@ functions and may differ from PyTorch's in the last bit (float32 and narrower do
 PyTorch that sample `bernoulli_` and `exponential_` by Intel's vector library have another stream there; we
 follow the portable one.
 
+A generator of a CUDA device draws by `device_sampling`, whose arrays are the device's.
+
 Invariant: every function takes the generator's lock, checks its arguments first, and draws for the elements
 of a new contiguous array in their order. A caller that fills a strided array does so in the order of its
 memory.
@@ -18,9 +20,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from vistorch.engine.kernels import device_sampling, sampling_integers
 from vistorch.engine.kernels import sampling_checks as checks
 from vistorch.engine.kernels.sampling_counts import multinomial, poisson
-from vistorch.engine.kernels.sampling_integers import permutation, randint, random_full
 from vistorch.engine.kernels.sampling_normal import doubles, floats, fused, libm, normal_values
 
 __all__ = [
@@ -93,6 +95,8 @@ def _same(values: np.ndarray) -> np.ndarray:
 
 def uniform(generator, shape: Shape, np_dtype, low: float = 0.0, high: float = 1.0) -> np.ndarray:
     """Numbers of a floating or complex dtype, uniform in [low, high)."""
+    if generator.on_device:
+        return device_sampling.uniform(generator, shape, np_dtype, low, high)
     np_dtype = np.dtype(np_dtype)
     size = math.prod(shape)
     if np_dtype is FLOAT32 and low == 0 and high == 1:
@@ -138,6 +142,8 @@ def normal(
         std: the standard deviation.
         serial: draw as PyTorch does for a strided tensor, whatever the size.
     """
+    if generator.on_device:
+        return device_sampling.normal(generator, shape, np_dtype, mean, std)
     np_dtype = np.dtype(np_dtype)
     checks.check_normal(std)
     size = math.prod(shape)
@@ -153,6 +159,8 @@ def normal(
 
 def log_normal(generator, shape: Shape, np_dtype, mean: float = 1.0, std: float = 2.0) -> np.ndarray:
     """Numbers whose logarithm is normal."""
+    if generator.on_device:
+        return device_sampling.log_normal(generator, shape, np_dtype, mean, std)
     np_dtype = np.dtype(np_dtype)
     checks.require(std > 0, f"log_normal_ expects std > 0.0, but found std={std:g}")
     checks.unsupported("log_normal_cpu", np_dtype)
@@ -171,6 +179,8 @@ def bernoulli(generator, p, shape: Shape, np_dtype) -> np.ndarray:
         shape: the shape of the result.
         np_dtype: its dtype.
     """
+    if generator.on_device:
+        return device_sampling.bernoulli(generator, p, shape, np_dtype)
     np_dtype = np.dtype(np_dtype)
     size = math.prod(shape)
     if not isinstance(p, np.ndarray):
@@ -199,6 +209,8 @@ def bernoulli(generator, p, shape: Shape, np_dtype) -> np.ndarray:
 
 def exponential(generator, shape: Shape, np_dtype, lambd: float = 1.0) -> np.ndarray:
     """Exponential numbers of rate `lambd`."""
+    if generator.on_device:
+        return device_sampling.exponential(generator, shape, np_dtype, lambd)
     np_dtype = np.dtype(np_dtype)
     checks.check_exponential(np_dtype, lambd)
     scale = -1.0 / lambd
@@ -211,6 +223,8 @@ def exponential(generator, shape: Shape, np_dtype, lambd: float = 1.0) -> np.nda
 
 def cauchy(generator, shape: Shape, np_dtype, median: float = 0.0, sigma: float = 1.0) -> np.ndarray:
     """Cauchy numbers."""
+    if generator.on_device:
+        return device_sampling.cauchy(generator, shape, np_dtype, median, sigma)
     np_dtype = np.dtype(np_dtype)
     checks.check_cauchy(np_dtype, sigma)
 
@@ -222,6 +236,8 @@ def cauchy(generator, shape: Shape, np_dtype, median: float = 0.0, sigma: float 
 
 def geometric(generator, shape: Shape, np_dtype, p: float) -> np.ndarray:
     """The number of trials until the first success of probability p."""
+    if generator.on_device:
+        return device_sampling.geometric(generator, shape, np_dtype, p)
     np_dtype = np.dtype(np_dtype)
     checks.check_geometric(p)
     checks.unsupported("geometric_cpu", np_dtype, integers=True)
@@ -231,3 +247,21 @@ def geometric(generator, shape: Shape, np_dtype, p: float) -> np.ndarray:
         return np.ceil(libm(math.log, values, np.log) / scale)
 
     return _from_doubles(generator, math.prod(shape), np_dtype, rule).reshape(shape)
+
+
+def randint(generator, shape: Shape, low: int, high: int | None, np_dtype) -> np.ndarray:
+    """Whole numbers in [low, high); `high` None means up to the largest the dtype counts to."""
+    where = device_sampling if generator.on_device else sampling_integers
+    return where.randint(generator, shape, low, high, np_dtype)
+
+
+def random_full(generator, shape: Shape, np_dtype) -> np.ndarray:
+    """Whole numbers from 0 to the largest the dtype counts to without gaps."""
+    where = device_sampling if generator.on_device else sampling_integers
+    return where.random_full(generator, shape, np_dtype)
+
+
+def permutation(generator, n: int, np_dtype=np.int64) -> np.ndarray:
+    """The numbers 0 to n - 1 in a random order."""
+    where = device_sampling if generator.on_device else sampling_integers
+    return where.permutation(generator, n, np_dtype)

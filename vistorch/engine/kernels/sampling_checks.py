@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "check_normal",
     "check_permutation",
     "check_uniform",
+    "check_weights",
     "integer_bounds",
     "is_floating",
     "require",
@@ -177,6 +179,22 @@ def _warn_beyond(name: str, value: int, np_dtype: np.dtype) -> None:
             UserWarning,
             stacklevel=4,
         )
+
+
+def check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
+    """Weights of categories, of a shape and in a number that can be drawn from."""
+    name = KINDS[weights.dtype][0]
+    require(
+        is_floating(weights.dtype),
+        f"multinomial only supports floating-point dtypes for input, got: {name}",
+    )
+    require(weights.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
+    require(num_samples > 0, "cannot sample n_sample <= 0 samples")
+    require(
+        replacement or num_samples <= weights.shape[-1],
+        "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
+    )
+    require(weights.shape[-1] <= 2**24, "number of categories cannot exceed 2^24")
 
 
 def integer_bounds(np_dtype: np.dtype, low: int, high: int | None) -> tuple[int, int]:

@@ -98,22 +98,6 @@ def poisson(generator, rates: np.ndarray) -> np.ndarray:
         return np.array(out, np.float64).astype(rates.dtype).reshape(rates.shape)
 
 
-def _check_weights(weights: np.ndarray, num_samples: int, replacement: bool) -> None:
-    """PyTorch's checks of shape and number."""
-    name = checks.KINDS[weights.dtype][0]
-    checks.require(
-        checks.is_floating(weights.dtype),
-        f"multinomial only supports floating-point dtypes for input, got: {name}",
-    )
-    checks.require(weights.ndim in (1, 2), "prob_dist must be 1 or 2 dim")
-    checks.require(num_samples > 0, "cannot sample n_sample <= 0 samples")
-    checks.require(
-        replacement or num_samples <= weights.shape[-1],
-        "cannot sample n_sample > prob_dist.size(-1) samples without replacement",
-    )
-    checks.require(weights.shape[-1] <= 2**24, "number of categories cannot exceed 2^24")
-
-
 def cumulative_odds(weights: np.ndarray) -> np.ndarray:
     """Each row's weights added up, as parts of their sum, or PyTorch's error."""
     checks.require(
@@ -153,7 +137,7 @@ def multinomial(generator, weights: np.ndarray, num_samples: int, replacement: b
         num_samples: draws from each row.
         replacement: whether a category can be drawn again.
     """
-    _check_weights(weights, num_samples, replacement)
+    checks.check_weights(weights, num_samples, replacement)
     shape = (*weights.shape[:-1], num_samples)
     rows = weights if weights.ndim == 2 else weights[None]
     if not len(rows):

@@ -3,6 +3,8 @@
 Invariant: rows lie along the last axis and are taken to be in ascending order, nan last.
 """
 
+from ..library_name import library
+
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -11,7 +13,7 @@ def _shape(x):
 
 
 def _check_search(row, values, right, side, sorter):
-    name = "vistorch.searchsorted()"
+    name = f"{library}.searchsorted()"
     if side not in (None, "left", "right"):
         raise RuntimeError(f"{name}: side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:

@@ -116,7 +116,7 @@ def _cores() -> int:
 
 
 # ---- BLAS ----------------------------------------------------------------------------------------------------------
-def _loaded(names: tuple) -> list[str]:
+def loaded(names: tuple) -> list[str]:
     """The paths of the libraries in this process whose file names hold one of `names`."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
@@ -131,7 +131,7 @@ def _find_blas() -> list:
     if browser.HERE:
         return []
     found = []
-    for path in _loaded(_NAMES):
+    for path in loaded(_NAMES):
         try:
             library = ctypes.CDLL(path)
         except OSError:

@@ -16,6 +16,7 @@ from ..base.device import device as named_device
 from ..base.errors import BATCHED, Unbatchable
 from ..kernels import simulated
 from ..kernels.cuda import faults
+from ..library_name import library
 from . import pinned
 
 NUMPY = 0
@@ -139,7 +140,7 @@ def _resolve(where: Any, caller: str) -> Place:
         found = named_device(where)
     else:
         before = f"{caller}(): " if caller else ""
-        raise TypeError(f"{before}argument 'device' must be vistorch.device, not {type(where).__name__}")
+        raise TypeError(f"{before}argument 'device' must be {library}.device, not {type(where).__name__}")
     if found.type == "cuda":
         index = cuda_probe.current_index() if found.index is None else cuda_probe.check_index(found.index)
         place = cuda_place(index)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base import cuda_probe
+from ..library_name import library
 from . import pinned
 from .array_memory import bytes_of, reach
 from .memory_users import SLOTS, piece_of, share
@@ -218,7 +219,7 @@ class UntypedStorage:
         try:
             position = operator.index(index)
         except TypeError:
-            raise TypeError(f"can't index a vistorch.UntypedStorage with {type(index).__name__}") from None
+            raise TypeError(f"can't index a {library}.UntypedStorage with {type(index).__name__}") from None
         n = len(self)
         if not -n <= position < n:
             raise IndexError(f"index {position + n * (position < 0)} out of range for storage of size {n}")
@@ -322,7 +323,7 @@ class UntypedStorage:
         return _restored, (move(self._bytes, self._place, CPU).copy(), self._place.name)
 
     def __repr__(self) -> str:
-        head = f"[vistorch.storage.UntypedStorage(device={self._place.name}) of size {len(self)}]"
+        head = f"[{library}.storage.UntypedStorage(device={self._place.name}) of size {len(self)}]"
         return lines_of(self.tolist()) + head
 
     __str__ = __repr__
@@ -346,13 +347,13 @@ def _from_sequence(data: Any) -> Any:
     """Bytes out of a sequence of numbers."""
     if not hasattr(data, "__iter__"):
         raise TypeError(
-            f"vistorch.UntypedStorage(): argument must be int or a sequence, not {type(data).__name__}"
+            f"{library}.UntypedStorage(): argument must be int or a sequence, not {type(data).__name__}"
         )
     found = []
     for item in data:
         if not hasattr(item, "__index__"):
             raise RuntimeError(
-                "vistorch.UntypedStorage(): tried to construct a storage from a sequence "
+                f"{library}.UntypedStorage(): tried to construct a storage from a sequence "
                 f"({type(data).__name__}), but one of the items was of type {type(item).__name__} instead of int"
             )
         found.append(operator.index(item) & 255)

@@ -15,6 +15,7 @@ from ..core import views
 from ..core.registry import METHODS
 from ..core.tensor import Tensor, wrap
 from ..kernels.strides import lay
+from ..library_name import named
 from ..memory.array_memory import owner, start
 from ..memory.placement import CPU, move, place_of
 
@@ -88,7 +89,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     if found is not None:
         return found
     if not self.is_leaf:
-        raise RuntimeError(DEEPCOPY_OF_NON_LEAF)
+        raise RuntimeError(named(DEEPCOPY_OF_NON_LEAF))
     a = self._data
     root = a if self._place.kind else _whole(a)
     copied = memo.get(id(root))

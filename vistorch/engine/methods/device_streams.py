@@ -10,6 +10,7 @@ from typing import Any
 from ..base import cuda_probe
 from ..core.registry import public
 from ..core.tensor import Tensor, wrap
+from ..library_name import library
 from ..memory import device_memory, pinned
 from ..memory.placement import CPU
 
@@ -80,6 +81,8 @@ def record_stream(self: Tensor, s: Any) -> None:
             "Could not run 'aten::record_stream' with arguments from the 'CPU' backend: its memory has no streams"
         )
     if not hasattr(s, "cuda_stream"):
-        raise TypeError(f"record_stream(): argument 's' must be vistorch.cuda.Stream, not {type(s).__name__}")
+        raise TypeError(
+            f"record_stream(): argument 's' must be {library}.cuda.Stream, not {type(s).__name__}"
+        )
     if self._place.kind and self._data.size and device_memory.allocator is not None:
         device_memory.allocator.use(self._data, s._own, s.device.index)

@@ -9,10 +9,10 @@ import operator
 import warnings
 from typing import Any
 
-from ..base import namespace
 from ..base.dtypes import ALL, dtype, get_default_dtype
 from ..base.dtypes import dtype as _dtype
 from ..core.registry import FUNCTIONS
+from ..library_name import library
 from ..memory.placement import CPU, move
 from ..memory.storage import UntypedStorage, lines_of
 
@@ -89,7 +89,7 @@ class TypedStorage:
             if dtype is None:
                 raise _unfit(RuntimeError, "Argument 'dtype' must be specified")
             if type(dtype) is not _dtype:
-                raise _unfit(TypeError, f"Argument 'dtype' must be vistorch.dtype, not {type(dtype)}")
+                raise _unfit(TypeError, f"Argument 'dtype' must be {library}.dtype, not {type(dtype)}")
             if device is not None:
                 raise _unfit(
                     RuntimeError, "Argument 'device' should not be specified when 'wrap_storage' is given"
@@ -167,7 +167,7 @@ class TypedStorage:
     def _position(self, index: Any) -> int:
         """An index that exists, counted from the front."""
         if not hasattr(index, "__index__"):
-            raise RuntimeError(f"can't index a <class 'vistorch.storage.TypedStorage'> with {type(index)}")
+            raise RuntimeError(f"can't index a <class '{library}.storage.TypedStorage'> with {type(index)}")
         n = self._size()
         position = operator.index(index)
         if not -n <= position < n:
@@ -258,7 +258,7 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         return (
-            f"{lines_of(self.tolist())}[{namespace.package}.storage.TypedStorage(dtype={self.dtype}, "
+            f"{lines_of(self.tolist())}[{library}.storage.TypedStorage(dtype={self.dtype}, "
             f"device={self._untyped_storage._place.name}) of size {self._size()}]"
         )
 
@@ -282,10 +282,10 @@ def _made(data: Any, dtype: dtype, device: Any) -> UntypedStorage:
 def _unfit(kind: type, why: str) -> Exception:
     """PyTorch's error for arguments that fit no signature."""
     forms = (
-        "*, vistorch.device device, vistorch.dtype dtype",
-        "int size, *, vistorch.device device, vistorch.dtype dtype",
-        "Sequence data, *, vistorch.device device, vistorch.dtype dtype",
-        "*, UntypedStorage wrap_storage, vistorch.dtype dtype",
+        f"*, {library}.device device, {library}.dtype dtype",
+        f"int size, *, {library}.device device, {library}.dtype dtype",
+        f"Sequence data, *, {library}.device device, {library}.dtype dtype",
+        f"*, UntypedStorage wrap_storage, {library}.dtype dtype",
     )
     listed = "\n".join(f" * ({form})" for form in forms)
     return kind(

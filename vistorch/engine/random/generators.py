@@ -1,126 +1,34 @@
-"""The public random generators: one default for the CPU, one for each CUDA device, and those a user makes.
+"""The default random generators, one for the CPU and one for each CUDA device, and which of them a call draws from.
 
-Invariant: a generator of a CUDA device, real or simulated, draws PyTorch's CPU stream on the host and the numbers move
-to the device; its state is therefore 5056 bytes long everywhere.
+Invariant: the CPU draws PyTorch's CPU stream, a CUDA device, real or simulated, PyTorch's CUDA stream of its own seed.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from ..base import cuda_probe
-from ..base.device import device as device_class
-from ..base.device import make
-from ..core.tensor import Tensor, wrap
+from ..core.tensor import Tensor
+from ..library_name import library
 from ..memory.placement import BATCHED, CPU, META, cuda_place, place_of
-from . import mersenne_twister
-
-
-class Generator(mersenne_twister.Generator):
-    """A source of random numbers with PyTorch's stream.
-
-    Args:
-        device: the device the numbers are for.
-
-    Example:
-        >>> import vistorch
-        >>> g = vistorch.Generator().manual_seed(0)
-        >>> vistorch.rand(2, generator=g)
-        tensor([0.4963, 0.7682])
-    """
-
-    __slots__ = ()
-    device: device_class
-
-    def __init__(self, device: Any = "cpu") -> None:
-        where: Any = make("cpu", None) if device == "cpu" else place_of(device, "Generator").device
-        super().__init__(where)
-
-    def get_state(self) -> Any:
-        """The state as a tensor of bytes, which `set_state` takes here and in PyTorch.
-
-        Example:
-            >>> import vistorch
-            >>> g = vistorch.Generator().manual_seed(0)
-            >>> before = g.get_state()
-            >>> first = vistorch.rand(2, generator=g)
-            >>> _ = g.set_state(before)
-            >>> vistorch.rand(2, generator=g).equal(first)
-            True
-        """
-        return wrap(super().get_state())
-
-    def set_state(self, new_state: Any) -> Generator:
-        """Continue from a state that `get_state` returned.
-
-        Example:
-            >>> import vistorch
-            >>> g, other = vistorch.Generator().manual_seed(0), vistorch.Generator().manual_seed(7)
-            >>> _ = vistorch.rand(5, generator=other)
-            >>> g.set_state(other.get_state()).initial_seed()
-            7
-            >>> vistorch.rand(1, generator=g) == vistorch.rand(1, generator=other)
-            tensor([True])
-        """
-        if not isinstance(new_state, Tensor):
-            raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
-        super().set_state(np.ascontiguousarray(new_state._data))
-        return self
-
-    def clone_state(self) -> Generator:
-        """A new generator in the same state.
-
-        Example:
-            >>> import vistorch
-            >>> g = vistorch.Generator().manual_seed(0)
-            >>> other = g.clone_state()
-            >>> vistorch.rand(2, generator=g), vistorch.rand(2, generator=other)
-            (tensor([0.4963, 0.7682]), tensor([0.4963, 0.7682]))
-        """
-        return Generator(self.device).set_state(self.get_state())
-
-    def graphsafe_get_state(self) -> Any:
-        """Refused, as for PyTorch's CPU generators.
-
-        Example:
-            >>> import vistorch
-            >>> vistorch.Generator().graphsafe_get_state()
-            Traceback (most recent call last):
-                ...
-            NotImplementedError: graphsafe_get_state is not supported in this Generator
-        """
-        raise NotImplementedError("graphsafe_get_state is not supported in this Generator")
-
-    def __reduce__(self) -> Any:
-        return _restored, (self.device, super().get_state())
-
-    def __deepcopy__(self, memo: dict) -> Generator:
-        return _restored(copy.deepcopy(self.device, memo), super().get_state())
-
-
-def _restored(device: Any, state: np.ndarray) -> Generator:
-    """The generator a pickle describes."""
-    return Generator(device).set_state(wrap(state))
-
+from .cpu_generator import Generator
+from .device_generator import DeviceGenerator
 
 default_generator = Generator()
 # What tensors without values draw from: nothing of it is seen, and the other streams stay where they are.
 of_nothing = Generator()
-_of_devices: dict[int, Generator] = {}
+_of_devices: dict[int, DeviceGenerator] = {}
 # The seeds of the CUDA devices: `vistorch.cuda.random` enters itself here.
 cuda_seeds: Any = None
 
 
-def of_device(index: int) -> Generator:
+def of_device(index: int) -> DeviceGenerator:
     """The default generator of a CUDA device, started from the seed that device was given."""
     found = _of_devices.get(index)
     if found is None:
-        found = _of_devices[index] = Generator(cuda_place(index).device)
+        found = _of_devices[index] = DeviceGenerator(cuda_place(index).device)
         if cuda_seeds is not None:
             found.manual_seed(cuda_seeds.seed_of(index))
     return found
@@ -142,7 +50,7 @@ def pick(generator: Any, place: Any, name: str) -> Any:
         return of_device(place.device.index)
     if not isinstance(generator, Generator):
         raise TypeError(
-            f"{name}(): argument 'generator' must be vistorch.Generator, not {type(generator).__name__}"
+            f"{name}(): argument 'generator' must be {library}.Generator, not {type(generator).__name__}"
         )
     if generator.device.type != place.device.type:
         raise RuntimeError(
@@ -267,6 +175,3 @@ def fork_rng(
     finally:
         for g, state in zip(generators, states, strict=True):
             g.set_state(state)
-
-
-Generator.__module__ = "vistorch"

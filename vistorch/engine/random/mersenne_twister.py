@@ -22,6 +22,8 @@ from operator import index
 
 import numpy as np
 
+from ..library_name import library
+
 __all__ = [
     "DEFAULT_SEED",
     "Generator",
@@ -118,6 +120,8 @@ class Generator:
         "lock",
         "spare",
     )
+
+    on_device = False  # whether draws are made on a CUDA device
 
     def __init__(self, device="cpu"):
         """Start the stream of PyTorch's default seed."""
@@ -252,9 +256,9 @@ class Generator:
     def set_state(self, new_state: np.ndarray) -> Generator:
         """Continue from a state that `get_state`, here or in PyTorch, returned."""
         if not isinstance(new_state, np.ndarray):
-            raise TypeError(f"expected a vistorch.ByteTensor, but got {type(new_state).__name__}")
+            raise TypeError(f"expected a {library}.ByteTensor, but got {type(new_state).__name__}")
         if new_state.dtype != np.uint8:
-            raise TypeError("RNG state must be a vistorch.ByteTensor")
+            raise TypeError(f"RNG state must be a {library}.ByteTensor")
         if new_state.size != STATE.itemsize:
             raise RuntimeError(
                 f"Expected a CPUGeneratorImplState of size {STATE.itemsize} "

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor, wrap
+from ...engine.library_name import library
 from ...engine.ops.attention import refuse_infinity, scaled_dot_product_attention
 from .activation import softmax
 from .dropout import dropout
@@ -247,7 +248,7 @@ def _canonical_mask(
 def _none_or_dtype(input: Any) -> Any:
     if input is None or isinstance(input, Tensor):
         return None if input is None else input.dtype
-    raise RuntimeError("input to _none_or_dtype() must be None or vistorch.Tensor")
+    raise RuntimeError(f"input to _none_or_dtype() must be None or {library}.Tensor")
 
 
 def _as_batch(mask: Any, shape: tuple, rows: int) -> Any:

@@ -19,6 +19,7 @@ from ...engine.core.handles import RemovableHandle
 from ...engine.core.private_order import scope, within
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
+from ...engine.library_name import library, named
 from ...engine.ops.shape.convert import asked, converted
 from ..parameter import Buffer, Parameter, is_lazy
 from . import global_hooks
@@ -232,7 +233,7 @@ class Module:
         if not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign '{typename(param)}' object to parameter '{name}' "
-                "(vistorch.nn.Parameter or None required)"
+                f"({library}.nn.Parameter or None required)"
             )
         if param.grad_fn is not None:
             raise ValueError(
@@ -317,7 +318,7 @@ class Module:
                 if value is not None:
                     raise TypeError(
                         f"cannot assign '{typename(value)}' as parameter '{name}' "
-                        "(vistorch.nn.Parameter or None expected)"
+                        f"({library}.nn.Parameter or None expected)"
                     )
                 self.register_parameter(name, value)
             elif isinstance(value, Module):
@@ -329,7 +330,7 @@ class Module:
                 if value is not None:
                     raise TypeError(
                         f"cannot assign '{typename(value)}' as child module '{name}' "
-                        "(vistorch.nn.Module or None expected)"
+                        f"({library}.nn.Module or None expected)"
                     )
                 own["_modules"][name] = global_hooks.passed(global_hooks.module_hooks, self, name, value)
             elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
@@ -341,7 +342,7 @@ class Module:
         if value is not None and not isinstance(value, Tensor):
             raise TypeError(
                 f"cannot assign '{typename(value)}' as buffer '{name}' "
-                "(vistorch.nn.Buffer, vistorch.Tensor or None expected)"
+                f"({library}.nn.Buffer, {library}.Tensor or None expected)"
             )
         if isinstance(value, Buffer):
             persistent = value.persistent
@@ -678,7 +679,7 @@ class Module:
 
         def move(t: Tensor) -> Tensor:
             if t.is_meta and place is not None and place.device.type != "meta":
-                raise NotImplementedError(NO_VALUES)
+                raise NotImplementedError(named(NO_VALUES))
             floats = t.is_floating_point() or t.is_complex()
             shape = form if t.ndim in (4, 5) else None
             return converted(t, kind if floats else None, place, False, shape, waits)

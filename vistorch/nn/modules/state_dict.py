@@ -13,6 +13,7 @@ from typing import Any
 
 from ...engine.base.modes import no_grad
 from ...engine.core.tensor import Tensor
+from ...engine.library_name import library
 from ..parameter import Parameter, is_lazy
 
 EXTRA = "_extra_state"
@@ -144,7 +145,7 @@ def _load_one(module: Any, name: str, target: Any, key: str, given: Any, about: 
     """Load one tensor; a sentence where it does not fit."""
     if not isinstance(given, Tensor):
         return (
-            f'While copying the parameter named "{key}", expected vistorch.Tensor or Tensor-like object from '
+            f'While copying the parameter named "{key}", expected {library}.Tensor or Tensor-like object from '
             f"checkpoint but received {type(given)}"
         )
     lazy = is_lazy(target)

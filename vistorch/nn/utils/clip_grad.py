@@ -20,6 +20,7 @@ from ...engine.core import views
 from ...engine.core.graph import version
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor, wrap
+from ...engine.library_name import library
 from ...linalg import vector_norm
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
@@ -187,7 +188,7 @@ def clip_grad_norm(
         tensor(5.)
     """
     warnings.warn(
-        "`vistorch.nn.utils.clip_grad_norm` is now deprecated in favor of `vistorch.nn.utils.clip_grad_norm_`.",
+        f"`{library}.nn.utils.clip_grad_norm` is now deprecated in favor of `{library}.nn.utils.clip_grad_norm_`.",
         FutureWarning,
         stacklevel=2,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
+from ...engine.library_name import library
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
@@ -48,7 +49,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
                 [2., 3.]], requires_grad=True)
     """
     if not isinstance(vec, Tensor):
-        raise TypeError(f"expected vistorch.Tensor, but got: {typename(vec)}")
+        raise TypeError(f"expected {library}.Tensor, but got: {typename(vec)}")
     start = 0
     for p in _on_one_device(parameters):
         end = start + p.numel()

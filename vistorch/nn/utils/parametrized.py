@@ -10,6 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 from ...engine.core.tensor import Tensor
+from ...engine.library_name import of_module
 from ..parameter import Parameter
 
 NO_PICKLE = (
@@ -21,7 +22,10 @@ NO_PICKLE = (
 
 def class_of_own(cls: type) -> type:
     """A subclass for one parametrized module: it can be copied deeply, but not pickled."""
-    body: dict[str, Any] = {"__getstate__": _refuse_pickle, "__module__": "vistorch.nn.utils.parametrize"}
+    body: dict[str, Any] = {
+        "__getstate__": _refuse_pickle,
+        "__module__": of_module("vistorch.nn.utils.parametrize"),
+    }
     if not hasattr(cls, "__deepcopy__"):
         body["__deepcopy__"] = _deepcopy
     return type(f"Parametrized{cls.__name__}", (cls,), body)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...engine.core.tensor import Tensor
+from ...engine.library_name import library
 
 __all__ = ["functional_call"]
 
@@ -46,8 +47,9 @@ def functional_call(
         tensor([3.])
     """
     warnings.warn(
-        "`vistorch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future "
-        "version of PyTorch. Please use `vistorch.func.functional_call` instead which is a drop-in replacement.",
+        f"`{library}.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
+        "future "
+        f"version of PyTorch. Please use `{library}.func.functional_call` instead which is a drop-in replacement.",
         FutureWarning,
         stacklevel=2,
     )
@@ -85,7 +87,7 @@ def _reparametrize_module(
     try:
         for name, tensor in given.items():
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(f"{tensor} is not an instance of vistorch.Tensor")
+                raise TypeError(f"{tensor} is not an instance of {library}.Tensor")
             owner, key = _owner_of(module, name)
             held[name] = owner, key, _exchanged(owner, key, tensor)
         yield
@@ -116,7 +118,7 @@ def _exchanged(owner: Any, key: str, tensor: Any) -> Any:
             return old
     old = getattr(owner, key, MISSING)
     if not (old is MISSING or old is None or isinstance(old, Tensor)):
-        raise TypeError(f"attribute `{key}`: {old} is not an instance of vistorch.Tensor")
+        raise TypeError(f"attribute `{key}`: {old} is not an instance of {library}.Tensor")
     if tensor is MISSING:
         delattr(owner, key)
     else:

@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 from ...engine.core.tensor import Tensor
+from ...engine.library_name import library
 from ..parameter import Parameter, is_lazy
 
 __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
@@ -76,8 +77,8 @@ class WeightNorm:
             dim: the dim along which lengths are kept apart.
         """
         warnings.warn(
-            "`vistorch.nn.utils.weight_norm` is deprecated in favor of "
-            "`vistorch.nn.utils.parametrizations.weight_norm`.",
+            f"`{library}.nn.utils.weight_norm` is deprecated in favor of "
+            f"`{library}.nn.utils.parametrizations.weight_norm`.",
             FutureWarning,
             stacklevel=2,
         )

@@ -1,10 +1,12 @@
-"""What PyTorch lets a program choose about CUDA: settable, without effect."""
+"""What PyTorch lets a program choose about CUDA: TF32 for products; the rest is settable, without effect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from vistorch.engine.kernels.cuda.settings import set_precision, tf32
 
 
 class _Flags:
@@ -17,12 +19,32 @@ class _Flags:
         """Nothing is kept."""
 
 
-matmul = _Flags(
-    allow_tf32=False,
+class _Products(_Flags):
+    """The flags of matrix products."""
+
+    @property
+    def allow_tf32(self) -> bool:
+        """Whether products of float32 may round their operands to TF32."""
+        return tf32()
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed: bool) -> None:
+        set_precision("high" if allowed else "highest")
+
+    @property
+    def fp32_precision(self) -> str:
+        """How products of float32 are computed: "tf32", or "none" where nothing was chosen."""
+        return "tf32" if tf32() else "none"
+
+    @fp32_precision.setter
+    def fp32_precision(self, precision: str) -> None:
+        set_precision("high" if precision == "tf32" else "highest")
+
+
+matmul = _Products(
     allow_fp16_reduced_precision_reduction=True,
     allow_bf16_reduced_precision_reduction=True,
     allow_fp16_accumulation=False,
-    fp32_precision="none",
 )
 cufft_plan_cache = _Flags(size=0, max_size=0)
 _attention = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True}

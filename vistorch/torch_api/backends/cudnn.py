@@ -1,8 +1,14 @@
-"""cuDNN's flags: settable, without effect; cuDNN is not used here."""
+"""cuDNN's flags: convolutions of CUDA devices go to it where `nvidia-cudnn-frontend` is installed."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
+
+from vistorch.engine.base import cuda_probe
+from vistorch.engine.kernels import simulated
+from vistorch.engine.kernels.cuda import convolution, launch
+from vistorch.engine.kernels.cuda.settings import settings
 
 from .flags import held
 
@@ -15,18 +21,19 @@ fp32_precision = "tf32"
 
 
 def is_available() -> bool:
-    """False: convolutions here are matrix products."""
-    return False
+    """Whether there is a real CUDA device, and cuDNN for it."""
+    return bool(cuda_probe.find().ok and not simulated.count() and convolution.frontend() is not None)
 
 
 def version() -> int | None:
-    """None: there is no cuDNN here."""
-    return None
+    """The version of cuDNN, None where there is none."""
+    cudnn = convolution.frontend()
+    return None if cudnn is None else int(cudnn.backend_version())
 
 
 def is_acceptable(tensor: Any) -> bool:
-    """False: no tensor goes to cuDNN."""
-    return False
+    """Whether a tensor goes to cuDNN."""
+    return enabled and is_available() and tensor.is_cuda and launch.known(tensor._data)
 
 
 def set_flags(
@@ -72,3 +79,6 @@ def flags(
         deterministic=deterministic,
         allow_tf32=allow_tf32,
     )
+
+
+settings.convolution = sys.modules[__name__]

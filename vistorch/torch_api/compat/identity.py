@@ -14,6 +14,7 @@ from typing import Any
 from vistorch.compat.versions import TORCH, TORCHVISION
 from vistorch.engine.base import namespace
 from vistorch.engine.base.paths import path_in_torch
+from vistorch.engine.library_name import library
 from vistorch.torch_version import TorchVersion
 
 # Folders of ours that PyTorch has nothing of.
@@ -24,7 +25,7 @@ _OURS_ALONE = frozenset(
 _JOINED = tuple(
     f"vistorch.{name}."
     for name in """
-    amp autograd.custom autograd.jacobians cpu.amp cuda.amp cuda.devices cuda.statistics func multiprocessing
+    amp autograd.custom autograd.jacobians cpu.amp cuda.amp cuda.devices cuda.pools cuda.statistics func multiprocessing
     serialization testing
     """.split()
 )
@@ -74,14 +75,14 @@ def is_assumed() -> bool:
         >>> is_assumed()
         False
     """
-    return namespace.package == "torch"
+    return library.name == "torch"
 
 
 def assume() -> None:
     """Let everything that is loaded, and what is loaded from now on, go by PyTorch's names."""
     if is_assumed():
         return
-    namespace.package = "torch"
+    library.name = "torch"
     root = sys.modules["vistorch"]
     _set(root, "torch", root)
     _set(root, "__version__", TorchVersion(TORCH))
@@ -159,7 +160,7 @@ def drop() -> None:
         else:
             setattr(holder, name, value)
     _before.clear()
-    namespace.package = "vistorch"
+    library.name = "vistorch"
 
 
 def _set(holder: Any, name: str, value: Any) -> None:

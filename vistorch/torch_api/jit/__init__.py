@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from vistorch._lazy import unbuilt
 from vistorch.engine.base.warn_once import once
+from vistorch.engine.library_name import named
 
 _SENTENCE = (
     "vistorch has no TorchScript: jit.script and jit.trace return what they are given, and change nothing."
@@ -214,7 +215,7 @@ def isinstance(obj: Any, target_type: Any) -> bool:
     if kind not in (list, dict, tuple):
         return False
     if builtins.isinstance(obj, list | dict | tuple) and not obj:
-        warnings.warn(_EMPTY, stacklevel=2)
+        warnings.warn(named(_EMPTY), stacklevel=2)
     if not builtins.isinstance(obj, kind):
         return False
     if kind is tuple:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from vistorch.engine.base.errors import not_built
+from vistorch.engine.library_name import library
 
 from .operators import ANY, OpOverload, add, find, kernel_key, parse_namespace, remove
 from .schema import infer_schema, parse
@@ -417,7 +418,8 @@ class Library:
             raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
         if with_keyset:
             raise not_built(
-                "vistorch.library.Library.impl with_keyset=True", "vistorch has no dispatcher; leave it out."
+                f"{library}.library.Library.impl with_keyset=True",
+                "vistorch has no dispatcher; leave it out.",
             )
         named = f"{self.ns}::{op_name}" if isinstance(op_name, str) and "::" not in op_name else op_name
         op, key = find(named), kernel_key(dispatch_key or self.dispatch_key, True)

@@ -12,6 +12,7 @@ from typing import Any
 import vistorch
 from vistorch.engine.base.errors import not_built
 from vistorch.engine.core.graph import version
+from vistorch.engine.library_name import library
 
 from .schema import Schema, bind
 
@@ -100,7 +101,7 @@ class OpOverload:
             has = ", ".join(sorted(self.kernels)) or "none"
             raise NotImplementedError(
                 f"Could not run '{self.name()}' with arguments from the '{place.upper()}' backend: no kernel is "
-                f"registered for it (there are: {has}). Register one with vistorch.library.register_kernel or impl."
+                f"registered for it (there are: {has}). Register one with {library}.library.register_kernel or impl."
             )
         out = self._called(kernel, values)
         if self.checks_aliases:
@@ -248,7 +249,7 @@ def parse_namespace(qualname: str) -> tuple[str, str]:
     if len(parts) != 2:
         raise ValueError(
             f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. The qualname passed to the '
-            "vistorch.library APIs must consist of a namespace and a name, e.g. mylib::sin"
+            f"{library}.library APIs must consist of a namespace and a name, e.g. mylib::sin"
         )
     return parts[0], parts[1]
 
@@ -328,7 +329,7 @@ def kernel_key(named: str, by_dispatch_key: bool) -> str:
     }
     if named not in keys:
         raise not_built(
-            f"vistorch.library.impl for the key {named!r}",
+            f"{library}.library.impl for the key {named!r}",
             "register kernels for CPU, CUDA or Composite keys, and a backward with register_autograd.",
         )
     return keys[named]

@@ -13,6 +13,7 @@ from typing import Any
 from vistorch.engine.base.dtypes import bfloat16, complex64, complex128, dtype, float16, float32, float64
 from vistorch.engine.core.registry import FUNCTIONS
 from vistorch.engine.core.tensor import Tensor
+from vistorch.engine.library_name import library
 
 from . import compare
 from .compare import Options
@@ -183,8 +184,9 @@ def assert_allclose(
         ...     vistorch.testing.assert_allclose([1.0], [1.00001])
     """
     warnings.warn(
-        "`vistorch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
-        "use `vistorch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
+        f"`{library}.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
+        "Please "
+        f"use `{library}.testing.assert_close()` instead. You can find detailed upgrade instructions in "
         "https://github.com/pytorch/pytorch/issues/61844.",
         FutureWarning,
         stacklevel=2,

@@ -14,6 +14,7 @@ from vistorch.engine.base.dtypes import dtype, uint8
 from vistorch.engine.base.finfo import finfo, iinfo
 from vistorch.engine.core.registry import FUNCTIONS
 from vistorch.engine.core.tensor import Tensor
+from vistorch.engine.library_name import library
 
 _complex, _empty, _rand, _randint = (FUNCTIONS[n] for n in ("complex", "empty", "rand", "randint"))
 
@@ -84,8 +85,8 @@ def _range(low: float | None, high: float | None, dtype: dtype) -> tuple[float, 
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={low!r} and high={high!r}")
     if least == most and (dtype.is_floating_point or dtype.is_complex):
         warnings.warn(
-            "Passing `low==high` to `vistorch.testing.make_tensor` for floating or complex types is deprecated since "
-            "2.1 and will be removed in 2.3. Use `vistorch.full(...)` instead.",
+            f"Passing `low==high` to `{library}.testing.make_tensor` for floating or complex types is deprecated since "
+            f"2.1 and will be removed in 2.3. Use `{library}.full(...)` instead.",
             FutureWarning,
             stacklevel=3,
         )

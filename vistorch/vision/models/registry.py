@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from vistorch.engine.library_name import library
+
 from ... import nn
 
 BUILDERS: dict[str, Callable[..., nn.Module]] = {}
@@ -88,7 +90,7 @@ def _trained(name: str, asked: Any) -> tuple[Any, dict[str, Any]]:
         place = f". {weights!r} is the file {weights.path}: it is read if it is there"
     raise ValueError(
         f"No trained weights come with {name}, so it cannot take {asked!r}: build it with weights=None and load a file "
-        f"that you have with model.load_state_dict(vistorch.load(PATH)); the names in PyTorch's files fit{place}"
+        f"that you have with model.load_state_dict({library}.load(PATH)); the names in PyTorch's files fit{place}"
     )
 
 

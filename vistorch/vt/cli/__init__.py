@@ -21,7 +21,7 @@ usage: vistorch run script.py [arguments]
        vistorch run -m module [arguments]
        vistorch run -c command [arguments]
        vistorch launch [options] script.py [arguments]
-       vistorch lab [folder] [options of jupyter lab]
+       vistorch lab [folder] [--language zh] [options of jupyter lab]
        vistorch doctor
 
 run     Run a PyTorch program on vistorch, unchanged: `import torch` and `import torchvision` give vistorch, in
@@ -29,6 +29,7 @@ run     Run a PyTorch program on vistorch, unchanged: `import torch` and `import
 launch  Run a program as the ranks of one job, with torchrun's options: `vistorch launch --nproc 4 train.py`.
 lab     Open JupyterLab on your own copies of the tutorials, in the folder vistorch-tutorials if none is named.
         What you have changed there is never overwritten; a notebook that you delete comes back.
+        `--language zh`: in Chinese (中文), in vistorch-tutorials-zh.
 doctor  List the versions, devices and parts of Jupyter that are here, what is missing, and how to fix it; the
         exit code is 1 if something is wrong.
 
@@ -61,7 +62,7 @@ examples:
 """
 
 LAB = """\
-usage: vistorch lab [folder] [options of jupyter lab]
+usage: vistorch lab [folder] [--language zh] [options of jupyter lab]
 
 Open JupyterLab on your own copies of the tutorials.
 
@@ -71,6 +72,7 @@ Open JupyterLab on your own copies of the tutorials.
 
 options:
   -h, --help      show this text
+  --language zh   the tutorials in Chinese (中文版教程), by default in vistorch-tutorials-zh
   Every other option is passed on to JupyterLab, whose own list is `jupyter lab --help`. The most useful:
   --no-browser    print the address and leave opening it to you
   --port=8899     listen on this port; by default the first free one from 8888 on
@@ -79,6 +81,7 @@ options:
 examples:
   vistorch lab
   vistorch lab lessons --no-browser --port=8899
+  vistorch lab --language zh
 """
 
 DOCTOR = """\

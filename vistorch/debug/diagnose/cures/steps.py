@@ -30,7 +30,7 @@ def _closure(call: ast.Call) -> bool:
 
 def used_twice(case: Case) -> Iterator[Cure]:
     """Clear before the pass, where pass and step stand together; else after the step."""
-    found = case.call(case.place, *STEPS)
+    found = case.call(case.place, *STEPS) or case.call(case.related("uses old ones again"), *STEPS)
     if found is None:
         return
     program, call = found
@@ -104,6 +104,13 @@ def rate(case: Case) -> Iterator[Cure]:
         loops = list(program.within(step, *LOOPS))
         if len(loops) > 1:
             yield Cure(program, [*program.without(step), *program.after(loops[0], program.of(step))])
+        return
+    if case.finding.label == "moves no rate":
+        step, made = case.call(case.place, *STEPS), case.related("made here")
+        for one in program.at(made.line) if made is not None and step is not None else ():
+            for target in getattr(one, "targets", ()):
+                assert step is not None
+                yield Cure(program, program.after(program.statement(step[1]), f"{program.of(target)}.step()"))
         return
     call = next(iter(program.nodes(case.line, ast.Call)), None)
     if call is None:

@@ -3,14 +3,16 @@
 Invariant: a rule reads evidence and changes nothing; what it cannot place it does not say.
 """
 
-from . import bookkeeping, data, finite, learning, meaning, modes, reach, start
+from . import bookkeeping, data, finite, learning, leftover, meaning, modes, reach, start, structure
 
 RULES = (
     *finite.RULES,
     *bookkeeping.RULES,
+    *leftover.RULES,
     *reach.RULES,
     *modes.RULES,
     *meaning.RULES,
+    *structure.RULES,
     *data.RULES,
     *start.RULES,
     *learning.RULES,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..finding import DOUBTFUL, EXACT, WRONG, Finding, number
+from ..course import Course
+from ..finding import DOUBTFUL, EXACT, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
 from .base import Rule
 
@@ -51,14 +52,18 @@ class UsedTwice(Rule):
                 else f"The gradient of {names([self.ev.name_of(h.tensor) for h in guilty], 1)} is"
             )
             last = self.ev.last
+            again = self._again(ledger)
+            seldom = None if again else self._seldom(ledger)
             yield self.found(
                 f"{what} never cleared: {optimizer}.step() uses those of earlier steps again."
                 if ledger.zero_place is None
                 else f"{what} used again: {optimizer}.step() comes {most:,} times without a clearing before it.",
-                ledger.step_place,
-                "uses old ones again",
+                again or seldom or ledger.step_place,
+                "clears another's" if again else "clears too seldom" if seldom else "uses old ones again",
                 related=self.lines(
-                    (None if last is None else last.place, "adds to them"), (ledger.zero_place, "clears")
+                    (ledger.step_place if again or seldom else None, "uses old ones again"),
+                    (None if last is None else last.place, "adds to them"),
+                    (ledger.zero_place, "clears"),
                 ),
                 proof=[
                     ("steps", ledger.steps),
@@ -74,6 +79,23 @@ class UsedTwice(Rule):
                 weight=5.0,
                 explains=("diverges", "learns nothing"),
             )
+
+    def _seldom(self, ledger: Ledger) -> Any:
+        """The only line that clears this optimizer, where it runs for fewer than half of the steps."""
+        places = self.ev.zeroed.get(id(ledger.optimizer), {})
+        if len(places) == 1 and 2 <= sum(places.values()) < 0.5 * ledger.steps:
+            return next(iter(places))
+        return None
+
+    def _again(self, ledger: Ledger) -> Any:
+        """The second of two lines that clear another optimizer, where none clears this one."""
+        if id(ledger.optimizer) in self.ev.zeroed:
+            return None
+        for places in self.ev.zeroed.values():
+            often = [place for place, n in places.items() if n >= 0.8 * ledger.steps]
+            if len(often) == 2:
+                return often[1]
+        return None
 
 
 class Cleared(Rule):
@@ -157,8 +179,10 @@ class RateZero(Rule):
     """An optimizer steps with a learning rate of 0, or one that a scheduler has shrunk to nothing.
 
     Meaning: the learning rate is what a gradient is multiplied by.
-    Fires: when it is 0 in more than half of at least four steps; or when a scheduler that counts epochs (StepLR,
-    MultiStepLR, ExponentialLR) was stepped with every batch and brought it below a hundredth within the run.
+    Fires: when it is 0 in more than half of at least four steps; when a scheduler was made, holds the rate below
+    what the optimizer was made with or is meant to move it, and was never stepped in twelve steps or more; or when
+    a scheduler that counts epochs (StepLR, MultiStepLR, ExponentialLR) was stepped with every batch and brought it
+    below a hundredth within the run.
     Wrong if: the first steps warm up from 0, which are less than half; or the scheduler's numbers are meant in steps.
     Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step, StepLR by epoch, frozen groups.
     """
@@ -200,6 +224,36 @@ class RateZero(Rule):
                 )
             elif scheduler is not None:
                 yield from self._by_batch(ledger, optimizer, scheduler, rates)
+            elif len(rates) >= 12:
+                yield from self._never(ledger, optimizer)
+
+    def _never(self, ledger: Ledger, optimizer: str) -> Iterator[Finding]:
+        """A scheduler that nobody steps."""
+        for what, one, place, _ in self.ev.origins.values():
+            if what != "scheduler" or getattr(one, "optimizer", None) is not ledger.optimizer:
+                continue
+            first, base = ledger.rates[0], float(max(getattr(one, "base_lrs", None) or [0.0]))
+            low = 0 < first < 0.9 * base
+            if not low and (len(self.ev.loaders) < 2 and ledger.steps < 40):
+                continue  # one that moves by epochs may come later
+            yield self.found(
+                f"{type(one).__name__} is never stepped: the learning rate stays at {number(first)}"
+                + (f", of {number(base)}." if low else "."),
+                ledger.step_place,
+                "moves no rate",
+                related=self.lines((place, "made here")),
+                severity=WRONG if low else DOUBTFUL,
+                proof=[
+                    ("steps of the optimizer", ledger.steps),
+                    ("steps of the scheduler", 0),
+                    ("learning rate, first and last", f"{number(first)}, {number(ledger.rates[-1])}"),
+                ],
+                confirm=(f"{optimizer}.param_groups[0]['lr']", number(first)),
+                unless="it is for later.",
+                advice=f"Call {self.ev.variable(one) or 'scheduler'}.step() after the optimizer's.",
+                weight=6.0,
+                explains=("learns nothing", "too small") if low else (),
+            )
 
     def _by_batch(self, ledger: Ledger, optimizer: str, scheduler: tuple, rates: list) -> Iterator[Finding]:
         one, count, place = scheduler
@@ -247,6 +301,50 @@ class RateZero(Rule):
             advice="Step it once for each epoch, or give its numbers in batches.",
             weight=6.0,
             explains=("learns nothing", "too small"),
+        )
+
+
+class ClippedAway(Rule):
+    """Gradients are clipped to a small part of their size at every step, and the run learns nothing.
+
+    Meaning: clipping is for the few steps whose gradient is too large; a bound that each step meets is a smaller rate.
+    Fires: when in nine of ten looks, and four or more, the norm was above a hundred times its bound, the optimizer's
+    step grows with the gradient (Adam's does not), and the run keeps nine tenths of its first loss.
+    Wrong if: the rate was chosen for it, and then the run learns.
+    Healthy programs tried: norms of 1 and of 0.1 with SGD, private gradients, normalised gradients with a large rate,
+    Adam under a small bound.
+    """
+
+    name, title, certainty, severity = "clipped away", "bounds of gradients", MEASURED, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say by how much."""
+        seen = self.ev.clipped
+        if len(seen) < 4:
+            return
+        ratios = sorted(norm / bound for _, norm, bound in seen)
+        if ratios[len(ratios) // 10] < 100:
+            return
+        steps = [one for one in self.ev.ledgers.values() if one.steps]
+        plain = [one for one in steps if type(one.optimizer).__name__ in ("SGD", "ASGD")]
+        course = Course(self.ev)
+        if not plain or len(plain) < len(steps) or not course.known or course.late < 0.9 * abs(course.first):
+            return
+        place, norm, bound = seen[len(seen) // 2]
+        yield self.found(
+            f"Gradients of a norm of {number(norm)} are clipped to {number(bound)}: next to nothing is left of them.",
+            place,
+            "leaves nothing",
+            proof=[
+                ("norm beside the bound, median", number(ratios[len(ratios) // 2])),
+                ("looks", len(seen)),
+                course.ends(),
+            ],
+            confirm=("what clip_grad_norm_ returns", number(norm)),
+            unless="the learning rate was chosen for it.",
+            advice="Raise the bound to about the usual norm, 1 for most models.",
+            weight=5.0,
+            explains=("learns nothing", "too small", "unrelated", "one class", "mean"),
         )
 
 
@@ -329,4 +427,4 @@ class JoinsOlder(Rule):
             )
 
 
-RULES = (UsedTwice, Cleared, NeverSteps, RateZero, ClippedNothing, JoinsOlder)
+RULES = (UsedTwice, Cleared, NeverSteps, RateZero, ClippedNothing, ClippedAway, JoinsOlder)

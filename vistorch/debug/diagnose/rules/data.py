@@ -5,12 +5,13 @@ Invariant: only batches of turns that were looked at; what is kept of them is sm
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ...lineage import Value
+from ...lineage import Value, ancestors, beyond
 from ..course import Course, entropy
 from ..finding import DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding, number
 from ..heads import array
@@ -256,7 +257,8 @@ class OneClass(Rule):
 
     Meaning: what is asked should vary; and a model that learned something tells classes apart.
     Fires: when all targets of five batches and 40 samples are one class; or when, in the last five looks of a run
-    that is no better than a constant prediction, every answer is the class that eight tenths of the targets are.
+    that is no better than a constant prediction, every answer is the class that eight tenths of the targets are;
+    classes of a binary loss count as well.
     Wrong if: the data is so.
     Healthy programs tried: discriminators, early training, rare classes that are found later.
     """
@@ -266,11 +268,13 @@ class OneClass(Rule):
     def findings(self) -> Iterator[Finding]:
         """Say which."""
         targets = self.ev.targets
-        if len(targets.classes) < 5:
+        asked = targets.classes or [b.round().astype(np.int64) for b in targets.binary]
+        if len(asked) < 5:
             return
-        every = np.concatenate(targets.classes)
+        every = np.concatenate(asked)
         if len(every) < 40:
             return
+        made = self.ev.origins.get(id(targets.module))
         kinds, counts = np.unique(every, return_counts=True)
         if len(kinds) == 1 and targets.count > 1:
             yield self.found(
@@ -292,11 +296,12 @@ class OneClass(Rule):
             return
         late = np.concatenate(targets.read[-5:])
         common = int(kinds[counts.argmax()])
-        if (late == common).all():
+        others = sum(int((b != common).sum()) for b in asked[-5:])
+        if (late == common).all() and others >= 2:
             yield self.found(
                 f"The model answers class {common} for every sample: {100 * share:.0f} % of the targets are "
                 "that class.",
-                self.ev.last_place,
+                targets.place if made is None else made[2],
                 "learns the common class",
                 severity=DOUBTFUL,
                 proof=[
@@ -309,6 +314,301 @@ class OneClass(Rule):
                 unless="",
                 advice="Weigh the classes in the loss, or sample them evenly.",
                 weight=1.0,
+            )
+
+
+class NeverAsked(Rule):
+    """A class that is asked for in evaluation was never asked for in training.
+
+    Meaning: what is not among the training data is not learned; a split without shuffling may leave a class out.
+    Fires: when answers of the model are compared with classes of which one is in none of the batches that were
+    looked at, each of them has most of the classes that training asks for, and as many samples as were seen would
+    have missed that class, at its share in evaluation, once in ten thousand times or less.
+    Wrong if: unknown classes are what the evaluation is about.
+    Healthy programs tried: rare classes, sorted and small batches, padding classes, several tasks.
+    """
+
+    name, title, certainty, severity = "never asked", "classes of training and evaluation", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.asked: dict[int, int] = {}
+        self.place: Any = None
+        self.cut: Any = None
+        self.looks = 0
+
+    def at_look(self, p: Any) -> None:
+        """Where the targets of training were cut out."""
+        cached = self.ev.heads_of
+        if cached is None or cached[0] != (id(p.root), p.number) or len(cached[1]) != 1:
+            return
+        target = cached[1][0].target
+        if self.cut is None and target is not None and p.turn:
+            self.cut = self.ev.prepared(target)
+
+    def at_taken(self, kind: str, value: Any, place: Any) -> None:
+        """A number that comes of a comparison of answers with classes."""
+        if self.looks > 40 or value.shape not in ((), (1,)):
+            return
+        left, waiting = 12, [value]
+        while waiting and left:
+            left -= 1
+            v = waiting.pop()
+            if v.op == "eq" and len(v.parents) == 2:
+                answers = [x for x in v.parents if x.op.startswith(("argmax", "max"))]
+                wanted = [x for x in v.parents if x not in answers]
+                if len(answers) == len(wanted) == 1 and answers[0].parents[0].model is not None:
+                    d = wanted[0].data
+                    if isinstance(d, np.ndarray) and d.dtype.kind in "iu" and not self._trained(answers[0]):
+                        self.looks += 1
+                        self.place = v.place
+                        for k, n in zip(*np.unique(d, return_counts=True), strict=True):
+                            self.asked[int(k)] = self.asked.get(int(k), 0) + int(n)
+                return
+            waiting += v.parents[:2]
+
+    @staticmethod
+    def _trained(answer: Any) -> bool:
+        return bool(answer.parents[0].model.trained)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which class."""
+        batches = self.ev.targets.classes
+        if not self.asked or not batches or len(self.asked) > 100:
+            return
+        every = np.concatenate(batches)
+        known = set(np.unique(every).tolist())
+        if np.mean([len(np.unique(b)) for b in batches]) < 0.75 * len(known):
+            return
+        total = sum(self.asked.values())
+        missing = {
+            k: n / total for k, n in self.asked.items() if k not in known and 0 <= k < self.ev.targets.count
+        }
+        missing = {k: share for k, share in missing.items() if (1 - min(share, 0.5)) ** len(every) < 1e-4}
+        if not missing or total < 8:
+            return
+        names = ", ".join(map(str, sorted(missing)))
+        yield self.found(
+            f"Class {names} is asked for in evaluation and never in training.",
+            self.cut or self.ev.last_place,
+            "leaves it out",
+            related=self.lines((self.place, "asks for it")),
+            proof=[
+                ("share in evaluation", f"{100 * sum(missing.values()):.0f} %"),
+                ("training targets seen", len(every)),
+                ("of that class", 0),
+            ],
+            confirm=("y_train.unique(), y_test.unique()", "not the same"),
+            unless="unknown classes are what is evaluated.",
+            advice="Shuffle before the split, with one permutation for inputs and labels.",
+            weight=4.0,
+        )
+
+
+class ByRow(Rule):
+    """A table is scaled by the mean of each row, though its columns are of different sizes.
+
+    Meaning: to scale a table is to bring each column to mean 0 and deviation 1; a mean over a row mixes columns.
+    Fires: when what a model is given was computed as a table of samples and columns minus its mean over the columns,
+    and one column is ten times as large as another.
+    Wrong if: all columns are of one kind, as the pixels of a picture; then they are of one size.
+    Healthy programs tried: pictures and spectra scaled one by one, layer norms, tables scaled by column.
+    """
+
+    name, title, certainty, severity = "by row", "means that scale the data", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.place: tuple[Any, Any, float, tuple] | None = None
+        self.done = 0
+
+    def at_look(self, p: Any) -> None:
+        """Look at how the inputs of the first passes were made."""
+        if self.done > 4 or p.root is None or not p.accumulates:
+            return
+        self.done += 1
+        for given in self.ev.fed(p):
+            for v in itertools.islice(ancestors(given), 64):
+                if v.op != "sub" or len(v.parents) != 2 or v.model is not None:
+                    continue
+                table, mean = v.parents[0], beyond(v.parents[1])
+                d = array(table)
+                if (
+                    mean.op == "mean_dims"
+                    and mean.parents
+                    and mean.parents[0] is table
+                    and len(table.shape) == 2
+                    and v.parents[1].shape == (table.shape[0], 1)
+                    and mean.shape[0] == table.shape[0]
+                    and 2 <= table.shape[1] <= 4096
+                    and d is not None
+                ):
+                    sizes = np.sqrt(np.mean(np.square(d[:4096], dtype=np.float64), 0))
+                    if sizes.min() >= 0 and sizes.max() > 10 * max(float(np.median(sizes)), 1e-12):
+                        self.place = (
+                            mean.place,
+                            v.place,
+                            float(sizes.max() / max(sizes.min(), 1e-12)),
+                            table.shape,
+                        )
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        if self.place is None:
+            return
+        mean, used, ratio, shape = self.place
+        size = " × ".join(map(str, shape))
+        yield self.found(
+            f"A table of {size} is scaled by the mean of each row: its columns are of different sizes.",
+            mean,
+            "over columns",
+            related=self.lines((used, "takes it off")),
+            proof=[("largest column beside the smallest", number(ratio)), ("table", size)],
+            confirm=("x.mean(0), x.std(0) of the result", "not 0 and 1"),
+            unless="all columns are of one kind.",
+            advice="Take the mean and the deviation over the samples: dim=0.",
+            weight=4.0,
+        )
+
+
+class Alike(Rule):
+    """All samples that a model is given are the same numbers, though their targets differ.
+
+    Meaning: what is the same for all samples tells none apart.
+    Fires: when in four looks, and all, the model was given one tensor without a gradient, of eight samples or more
+    that are equal, number by number, and the targets were not.
+    Wrong if: a start that is the same for all is learned from, with other inputs beside it, which are seen.
+    Healthy programs tried: constant columns, a learned start, generators, inputs that are 0 in part.
+    """
+
+    name, title, certainty, severity = "alike", "inputs that differ", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.looks = self.times = 0
+        self.place: Any = None
+        self.call: Any = None
+        self.value = 0.0
+
+    def at_look(self, p: Any) -> None:
+        """Compare the samples of a batch."""
+        cached = self.ev.heads_of
+        if cached is None or cached[0] != (id(p.root), p.number) or len(cached[1]) != 1 or not p.accumulates:
+            return
+        target, fed = cached[1][0].target, self.ev.fed(p)
+        d, y = array(fed[0]) if len(fed) == 1 else None, None if target is None else target.data
+        if (
+            d is None
+            or not isinstance(y, np.ndarray)
+            or d.ndim < 2
+            or len(d) < 8
+            or y.shape[:1] != d.shape[:1]
+        ):
+            return
+        self.looks += 1
+        if not np.array_equal(d[0], d[-1]) or not (d == d[:1]).all() or (y == y[:1]).all():
+            return
+        self.times += 1
+        self.value = float(d.reshape(-1)[0])
+        self.call = p.calls[-1].place if p.calls else fed[0].place
+        if p.turn:
+            self.place = self.ev.prepared(fed[0], computed=True) or self.place
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        if self.times < 4 or self.times < self.looks:
+            return
+        yield self.found(
+            "All samples that the model is given are the same numbers: it cannot tell them apart.",
+            self.place or self.call,
+            "makes them equal",
+            related=self.lines((self.call, "is given them")) if self.place else [],
+            proof=[
+                ("looks", self.looks),
+                ("with equal samples", self.times),
+                ("first number", number(self.value)),
+            ],
+            confirm=("x.std(0).max()", "0"),
+            unless="",
+            advice="Look at where the inputs are made: at a division of integers, an index, a sum over samples.",
+            weight=6.0,
+            explains=("learns nothing", "unrelated", "one class", "mean", "dead units"),
+        )
+
+
+class OtherScale(Rule):
+    """A model is measured on inputs of another scale than those it was trained on.
+
+    Meaning: what is done to the training data has to be done to the data of the evaluation.
+    Fires: when a model with parameters that passes reached was measured on eight samples or more whose mean, or
+    whose deviation, is ten times as far from what the training batches had as those were from one another, and ten
+    times as large or as small.
+    Wrong if: data from elsewhere is what the evaluation is about.
+    Healthy programs tried: another batch size, few samples, a series that goes on, classes that differ, noise that
+    is added in training.
+    """
+
+    name, title, certainty, severity = "other scale", "inputs of training and evaluation", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.trained: dict[int, list[float]] = {}  # by module: the sizes of its inputs
+        self.measured: dict[int, list] = {}
+        self.places: dict[int, Any] = {}
+
+    def at_look(self, p: Any) -> None:
+        """The size of what is trained on."""
+        if not p.accumulates:
+            return
+        for call in p.calls:
+            size = self._size(call)
+            if size is not None and len(self.trained.setdefault(id(call.module), [])) < 200:
+                self.trained[id(call.module)].append(size)
+                self.places.setdefault(id(call.module), call.place)
+
+    @staticmethod
+    def _size(call: Any) -> float | None:
+        if call.inputs is None or call.inputs._rg:
+            return None
+        d = call.inputs._data
+        if not isinstance(d, np.ndarray) or d.dtype.kind != "f" or d.ndim < 2 or len(d) < 8:
+            return None
+        return float(np.median(np.abs(d[:256].astype(np.float64)).reshape(min(len(d), 256), -1).mean(1)))
+
+    def at_taken(self, kind: str, value: Any, place: Any) -> None:
+        """The size of what is measured on."""
+        if len(self.measured) > 8:
+            return
+        for call in self.ev.calls_of(value, 60):
+            if call.grad or call.trained or id(call.module) not in self.trained:
+                continue
+            entry = self.measured.setdefault(id(call.module), [[], call, place])
+            size = self._size(call) if len(entry[0]) < 50 else None
+            if size is not None:
+                entry[0].append(size)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for i, (sizes, call, place) in self.measured.items():
+            known = self.trained.get(i, [])
+            if len(known) < 4 or not sizes or not all(map(np.isfinite, known)):
+                continue
+            usual, seen = float(np.median(known)), float(np.median(sizes))
+            if usual <= 0 or not np.isfinite(seen) or max(known) > 3 * min(known):
+                continue
+            if 0.1 * usual < seen < 10 * usual:
+                continue
+            yield self.found(
+                f"The model was trained on inputs of a size of {number(usual)}, and is measured on some of "
+                f"{number(seen)}.",
+                call.place,
+                "another scale",
+                related=self.lines((self.places.get(i), "trained on"), (place, "measured")),
+                proof=[("size in training", number(usual)), ("size in evaluation", number(seen))],
+                confirm=("x.abs().mean() of both", f"{number(usual)}, {number(seen)}"),
+                unless="data from elsewhere is what is measured.",
+                advice="Do to these inputs what was done to those of the training, with the same mean and deviation.",
+                weight=4.0,
             )
 
 
@@ -395,4 +695,4 @@ class Unrelated(Rule):
         )
 
 
-RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, Unrelated)
+RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, NeverAsked, ByRow, Alike, OtherScale, Unrelated)

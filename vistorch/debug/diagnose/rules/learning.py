@@ -12,6 +12,7 @@ import numpy as np
 
 from ...lineage import ancestors
 from ..course import Course
+from ..evidence import CONSTANT
 from ..finding import MEASURED, WRONG, Finding, number
 from ..heads import array, of
 from .base import Rule
@@ -32,7 +33,9 @@ class Diverges(Rule):
     Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
     Fires: when the loss ends above twice what it was at first (and four times its noise), or stops being finite
     after it had grown tenfold or its weights had. Named is the first that holds: gradients of several passes added
-    up without being divided; a loss that is a sum; a momentum of 0.98 or more; else the learning rate.
+    up without being divided; a loss that is a sum; a momentum of 0.98 or more; else the learning rate. A sum, under
+    an optimizer whose step grows with it, and a momentum of 0.98 or more are named too where the run learns nothing;
+    one of 0.995 where it keeps three tenths of what the best constant costs.
     Wrong if: the loss is to be made larger, or competes with another.
     Healthy programs tried: warm-up, spikes that pass, adversarial training, losses below 0, rewards.
     """
@@ -61,7 +64,8 @@ class Diverges(Rule):
                     and head.prediction.shape
                     and head.prediction.shape[0] > 1
                 ):
-                    self.sums.append(v.place)
+                    made = self.ev.origins.get(id(head.value.module))
+                    self.sums.append(v.place if made is None else made[2])
                 return
             if v.op in ("sum_all", "sum") and v.parents and v.parents[0].shape and v.parents[0].shape[0] > 1:
                 self.sums.append(v.place)
@@ -78,13 +82,26 @@ class Diverges(Rule):
         if at is None or not course.alone:
             return
         lost = ev.diverged is not None
-        if not lost and not (course.count >= 6 and course.rises and self._steadily(course)):
+        group = at.optimizer.param_groups[0]
+        heavy = group.get("momentum", 0) or 0
+        size = abs(course.constant or course.first)
+        inert = course.known and (
+            (heavy >= 0.98 and (course.stays or course.rises))
+            or (heavy >= 0.995 and course.late > 0.3 * size)
+        )
+        plain = type(at.optimizer).__name__ == "SGD"
+        summed = plain and not inert and course.stays and len(self.sums) >= 0.8 * max(1, self.looks)
+        if (
+            not lost
+            and not inert
+            and not summed
+            and not (course.count >= 6 and course.rises and self._steadily(course))
+        ):
             return
         optimizer = ev.variable(at.optimizer) or "the optimizer"
-        group = at.optimizer.param_groups[0]
         rate = number(float(at.rates[0])) if at.rates else "?"
         end = "until it is not finite" if lost or course.bad is not None else f"to {number(course.late)}"
-        start = f"The loss grows from {number(course.first)} {end}"
+        start = f"The loss {'goes' if (inert or summed) and not lost else 'grows'} from {number(course.first)} {end}"
         proof = [
             ("loss, first", number(course.first)),
             ("loss, largest", number(course.most)),
@@ -93,14 +110,14 @@ class Diverges(Rule):
         ]
         each = ev.passes / max(1, ev.steps)
         momentum = max(group.get("momentum", 0) or 0, 0)
-        if each >= 1.9 and not self._divided():
+        if each >= 1.9 and not self._divided() and not inert and not summed:
             text, place, label = (
                 f"{start}: {each:.0f} passes are added up for each step, undivided.",
                 ev.last_place,
                 "adds up",
             )
             advice = f"Divide the loss by {each:.0f} before backward()."
-        elif len(self.sums) >= 0.8 * max(1, self.looks):
+        elif len(self.sums) >= 0.8 * max(1, self.looks) and not inert:
             text, place, label = f"{start}: it is a sum over the batch, not a mean.", self.sums[-1], "a sum"
             advice = 'Use reduction="mean", or divide by the number of samples.'
         elif momentum >= 0.98:
@@ -197,6 +214,8 @@ class TooSmall(Rule):
         at, course = first_held(self.ev), Course(self.ev)
         if at is None or not course.known or (course.falls and course.late < 0.9 * course.first):
             return
+        if course.bad is not None or self.ev.diverged is not None or course.rises:
+            return
         if course.constant is None and abs(course.late) < 1e-6:
             return
         moves = [m for h in at.each if h.tensor.ndim >= 2 for s, m in h.moves if s >= 1]
@@ -292,7 +311,7 @@ class Units(Rule):
 
     Meaning: a relu that is 0 for every sample, or a sigmoid that is 0 or 1, has no slope.
     Fires: when nine tenths of a layer's units are off (or saturated) for all samples of the last looks, and the run
-    learns nothing.
+    learns nothing; or when all units of a relu are off for all samples in every look, six or more.
     Wrong if: few units are meant to answer, as in gates and mixtures.
     Healthy programs tried: wide relu layers, sparse codes, gates of recurrent layers, runs that learn.
     """
@@ -302,6 +321,20 @@ class Units(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.seen: dict[Any, list] = {}
+        self.biased: dict[Any, Any] = {}  # where the bias before units that are off was written
+
+    def _bias(self, v: Any) -> Any:
+        """Where a bias of the layer before was written by the program; None where it was not."""
+        for x in v.parents:
+            t = x.tensor
+            if t is None or len(x.shape) != 1:
+                continue
+            begun, written = self.ev.begun.get(id(t)), self.ev.writes.get(id(t))
+            if begun is not None and begun[0] in CONSTANT and begun[0] != "zeros_":
+                return begun[1]
+            if written is not None and (begun is None or written[0] > begun[3]):
+                return written[1]
+        return None
 
     def at_look(self, p: Any) -> None:
         """Count units."""
@@ -322,17 +355,21 @@ class Units(Rule):
             else:
                 edge = np.abs(d) > 0.99 if v.op == "tanh" else (d < 0.01) | (d > 0.99)
                 share = float(edge.mean())
-            self.seen.setdefault((self.ev.blamed(v), v.op, id(v.module)), [[], v.module])[0].append(share)
+            entry = self.seen.setdefault((self.ev.blamed(v), v.op, id(v.module)), [[], v.module])
+            entry[0].append(share)
+            if share == 1.0 and v.op == "relu" and id(v.module) not in self.biased and v.parents:
+                self.biased[(self.ev.blamed(v), v.op, id(v.module))] = self._bias(v.parents[0])
 
     def findings(self) -> Iterator[Finding]:
         """Say which layer."""
         course = Course(self.ev)
-        if not course.stays:
-            return
-        for (place, op, _), (shares, module) in self.seen.items():
+        for key, (shares, module) in self.seen.items():
+            place, op, _ = key
             late = shares[-3:]
-            if len(late) < 3 or min(late) < OFF:
+            whole = op == "relu" and len(shares) >= 6 and min(shares) == 1.0
+            if len(late) < 3 or min(late) < OFF or not (whole or course.stays):
                 continue
+            place = self.biased.get(key) or place
             named = self.ev.module_name(module) if module is not None else ""
             what = "are 0 for every sample" if op == "relu" else "are at the ends of their range"
             yield self.found(

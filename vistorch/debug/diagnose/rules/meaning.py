@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from ...lineage import SHAPED, Value, ancestors, beyond
+from ..evidence import MOVES
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
 from ..heads import CLASSES, JOINED, LOGITS, PROBABILITIES, VALUES, Head, array, dim_of, heads
 from .base import Rule
 
 SOFT = ("softmax", "_softmax")
 PASSED = SHAPED | {"dropout", "cat", "stack", "index", "index_select", "gather"}
+TURNED = frozenset(("transpose", "permute", "swap_steps"))
 BOUNDS = {"sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "softmax": (0.0, 1.0), "relu": (0.0, np.inf)}
 
 
@@ -103,6 +105,46 @@ class SoftTwice(Heads):
                 weight=6.0,
                 explains=("learns nothing", "too small", "bounded"),
             )
+
+
+class DroppedOutput(Heads):
+    """A dropout stands between the last layer and the loss: predictions are set to 0 at random.
+
+    Meaning: dropout is for what layers are given, not for what is compared with the targets.
+    Fires: when in three looks a comparison is given the result of a dropout, behind nothing but reshapes, which drew.
+    Wrong if: never that was seen.
+    Healthy programs tried: dropout before the last layer, dropped inputs of a denoising autoencoder, masks of a loss.
+    """
+
+    name, title, certainty, severity = "dropped output", "dropout before the loss", LINEAGE, WRONG
+
+    def look(self, head: Head, p: Any) -> None:
+        """Look behind the predictions."""
+        v = beyond(head.prediction)
+        dropped = v.op == "dropout"
+        if v.op == "mul" and len(v.parents) == 2:  # by a mask of 0 and more than 1
+            mask = array(v.parents[1])
+            seen = np.unique(mask.reshape(-1)[:1024]) if mask is not None and not v.parents[1].needs else ()
+            dropped = len(seen) == 2 and seen[0] == 0 and seen[1] > 1
+        if dropped and v.needs:
+            self.note(self.ev.blamed(v), head.value.place, v.module)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, (loss, module)) in self.times.items():
+            if times >= 3:
+                yield self.found(
+                    "A dropout sets predictions to 0 right before the loss compares them.",
+                    place,
+                    "drops predictions",
+                    layer=self.ev.module_name(module) if module is not None else "",
+                    related=self.lines((loss, "compares")),
+                    proof=[("looks", times)],
+                    confirm=("(out == 0).float().mean()", "the chance of the dropout"),
+                    unless="",
+                    advice="Take it out, or put it before the last layer.",
+                    weight=5.0,
+                )
 
 
 class NoLogs(Heads):
@@ -360,12 +402,57 @@ class Bounded(Heads):
 
     Meaning: a sigmoid gives 0 to 1, a tanh -1 to 1, a relu nothing below 0.
     Fires: when a distance compares the result of such an activation with targets of which a tenth are out of its
-    reach, in two looks.
+    reach, in two looks; or when one model is given the result of such an activation in one call, or in one part of a
+    batch, and data of which a tenth are out of its reach in another, as a discriminator is.
     Wrong if: the targets beyond are to be cut off.
     Healthy programs tried: images between 0 and 1, normalised actions, scaled activations, counts under a relu.
     """
 
     name, title, certainty, severity = "bounded", "targets out of reach", LINEAGE, WRONG
+
+    def at_look(self, p: Any) -> None:
+        """Compare also what one model is given in several calls."""
+        super().at_look(p)
+        if p.root is None or not p.accumulates or len(p.calls) < 2:
+            return
+        given: dict[int, list] = {}
+        for call in p.calls:
+            if call.inputs is not None:
+                known = self.ev.table.get(id(call.inputs._data))
+                if known is not None:
+                    parts = known.parents if known.op == "cat" else [known]
+                    given.setdefault(id(call.module), []).extend((x, call) for x in parts)
+        for pairs in given.values():
+            if len(pairs) < 2:
+                continue
+            for x, call in pairs:
+                v = beyond(x, PASSED | {"detach"})
+                op = v.op.strip("_")
+                if op not in BOUNDS or v.call is None or v.call is call:
+                    continue
+                low, high = BOUNDS[op]
+                for y, _ in pairs:
+                    d = array(y)
+                    if (
+                        d is None
+                        or d.dtype.kind != "f"
+                        or not d.size
+                        or y.needs
+                        or y.shape[1:] != x.shape[1:]
+                    ):
+                        continue
+                    if beyond(y, PASSED | {"detach"}).call is not None:
+                        continue
+                    share = float(np.mean((d < low - 0.02) | (d > high + 0.02)))
+                    if share >= 0.1:
+                        self.note(
+                            (op, self.ev.blamed(v)),
+                            call.place,
+                            share,
+                            float(d.min()),
+                            float(d.max()),
+                            v.module,
+                        )
 
     def look(self, head: Head, p: Any) -> None:
         """Compare the targets with the reach of the last activation."""
@@ -546,7 +633,8 @@ class TargetGiven(Heads):
 
     Meaning: what is asked for should not be among what is known.
     Fires: when the tokens that a cross entropy asks for are, place by place, those that the model was given; or
-    when a column of the model's input equals the target in all samples; in two looks of eight samples or more.
+    when a column of the model's input, or one place of a window, equals the target in all samples; in two looks of
+    eight samples or more.
     Wrong if: copying is the task.
     Healthy programs tried: autoencoders, language models with shifted targets, masked tokens, features that
     correlate.
@@ -560,22 +648,43 @@ class TargetGiven(Heads):
         if d is None or d.size < 8:
             return
         for given in self.ev.fed(p):
+            given = beyond(given, TURNED)
             x = given.data
             if not isinstance(x, np.ndarray):
                 continue
             place = p.calls[0].place if p.calls else given.place
+            made = self._made(head.target, given)
             if head.kind == CLASSES and x.dtype.kind in "iu" and d.dtype.kind in "iu" and x.size == d.size:
                 same = np.array_equal(x.reshape(-1), d.reshape(-1))
                 same = same or (x.ndim == 2 and np.array_equal(x.T.reshape(-1), d.reshape(-1)))
                 if same and len(np.unique(d)) > 1:
-                    self.note((head.value.place, "tokens"), place, "tokens", p.loss)
-            elif x.ndim == 2 and x.dtype.kind == "f" and d.size == len(x) and 1 < x.shape[1] <= 4096:
+                    self.note((made or head.value.place, "tokens"), place, "tokens", p.loss)
+            elif x.ndim >= 2 and x.dtype.kind == "f" and d.size == len(x) and 1 < x[0].size <= 4096:
                 y = d.reshape(-1).astype(x.dtype)
                 if y.std() == 0:
                     continue
+                if x.ndim > 2:
+                    window = np.flatnonzero((x.reshape(len(x), -1) == y[:, None]).all(0))
+                    if len(window):
+                        at = np.unravel_index(int(window[0]), x.shape[1:])
+                        what = f"place {', '.join(str(int(i)) for i in at)} of the window"
+                        self.note((made or head.value.place, "window"), place, what, p.loss)
+                    continue
                 same = np.flatnonzero((x == y[:, None]).all(0))
                 if len(same) and x.shape[1] > len(same):
-                    self.note((head.value.place, "column"), place, f"column {int(same[0])}", p.loss)
+                    what = f"column {int(same[0])}"
+                    self.note((made or head.value.place, "window" if made else "column"), place, what, p.loss)
+
+    def _made(self, target: Value | None, given: Value) -> Any:
+        """The line that takes targets out of what the inputs are taken out of; None where it is not seen."""
+        if target is None:
+            return None
+        sources = {id(a) for a in _moved(given)}
+        chain = _moved(target)
+        if not any(id(a) in sources for a in chain):
+            return None
+        picks = [a for a in chain if a.place is not None and a.op in ("select", "slice", "narrow", "unfold")]
+        return picks[-1].place if picks else None
 
     def findings(self) -> Iterator[Finding]:
         """Say where."""
@@ -589,24 +698,26 @@ class TargetGiven(Heads):
             )
             yield self.found(
                 text,
-                place if kind == "tokens" else call,
-                "asks for the input" if kind == "tokens" else "gives the target",
+                call if kind == "column" else place,
+                "gives the target" if kind == "column" else "asks for the input",
                 related=self.lines(
                     (
-                        call if kind == "tokens" else place,
-                        "is given it" if kind == "tokens" else "asks for it",
+                        place if kind == "column" else call,
+                        "asks for it" if kind == "column" else "is given it",
                     )
                 ),
                 proof=[("looks", times), ("equal", "all")],
                 confirm=(
                     "(inputs == targets).all()"
                     if kind == "tokens"
-                    else f"(x[:, {what.split()[-1]}] == y).all()",
+                    else f"(x[:, {what.split()[-1]}] == y).all()"
+                    if kind == "column"
+                    else "(x == y.reshape(-1, 1, 1)).all(0).any()",
                     "True",
                 ),
                 unless="copying is the task.",
                 advice="Shift the targets by one place."
-                if kind == "tokens"
+                if kind != "column"
                 else "Take that column out of the inputs.",
                 weight=5.0,
             )
@@ -667,6 +778,17 @@ class NoSlope(Heads):
                 )
 
 
+def _moved(v: Value, most: int = 64) -> list[Value]:
+    """What a value was picked, cut or joined out of, the nearest first."""
+    out: list[Value] = []
+    while len(out) < most:
+        out.append(v)
+        if not v.parents or not (v.op in MOVES or v.op.startswith("index")):
+            break
+        v = v.parents[0]
+    return out
+
+
 def _short(v: Value, most: int = 24) -> list[Value]:
     out = []
     for a in ancestors(v, lambda a: a.model is None):
@@ -682,6 +804,7 @@ def _sized(shape: tuple) -> str:
 
 RULES = (
     SoftTwice,
+    DroppedOutput,
     NoLogs,
     KlNoLogs,
     SampleAxis,

@@ -5,13 +5,45 @@ Invariant: the op is asked, never the class of a module: functional forms count.
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
-from ..finding import EXACT, LINEAGE, WRONG, Finding
+from ...line_lookup import Line
+from ..course import Course
+from ..finding import EXACT, LINEAGE, MEASURED, WRONG, Finding
 from .base import Rule
 
 DEEP = 400  # values that are followed from a measure
+
+
+def _indent(line: Line) -> str:
+    text = linecache.getline(line.file, line.line)
+    return text[: len(text) - len(text.lstrip())]
+
+
+def _print(call: Any) -> int:
+    """A print of what a call was given."""
+    d = None if call is None or call.inputs is None else call.inputs._data
+    if d is None or not hasattr(d, "tobytes"):
+        return 0
+    return hash((d.shape, d[:8].tobytes() if d.ndim else d.tobytes()))
+
+
+def repeated(prints: list) -> bool:
+    """Whether the same numbers were given several times over, as an average over draws does.
+
+    Args:
+        prints: when each call came, and of what it was given.
+
+    Example:
+        >>> from vistorch.debug.diagnose.rules.modes import repeated
+        >>> repeated([1, 1, 1, 1, 2, 2, 2, 2]), repeated([1, 2, 3, 1, 2, 3])
+        (True, False)
+    """
+    runs = 1 + sum(a != b for a, b in pairwise(prints))
+    return len(prints) >= 4 * runs and len(prints) >= 4
 
 
 def drops(module: Any) -> bool:
@@ -105,6 +137,7 @@ class DrawsInEvaluation(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.seen: dict[int, tuple[Any, Any]] = {}
+        self.given: list[tuple[int, int]] = []  # pass, print
 
     def at_taken(self, kind: str, value: Any, place: Any) -> None:
         """Which calls a number comes from."""
@@ -114,6 +147,7 @@ class DrawsInEvaluation(Rule):
             if call.drew and call.training and id(call) not in self.seen:
                 call.measured = place
                 self.seen[id(call)] = (call, place)
+                self.given.append((self.ev.passes, _print(call)))
 
     def _calls(self, value: Any) -> list:
         return self.ev.calls_of(value, DEEP)
@@ -129,7 +163,7 @@ class DrawsInEvaluation(Rule):
         graded = [pair for pair in seen if pair[0].grad]
         if len(graded) == len(seen) and len(graded) < 3:
             return  # a loss whose pass never came
-        if not seen:
+        if not seen or repeated(self.given):
             return
         call, place = seen[0]
         name = next(e[0] for e in call.drew if self._forgotten(e))
@@ -137,15 +171,30 @@ class DrawsInEvaluation(Rule):
         yield self.found(
             f"The model is measured in training mode: {word} in {len(seen)} evaluation "
             f"call{'s' if len(seen) > 1 else ''}.",
-            call.place,
+            self._begins(call),
             "in training mode",
-            related=self.lines((place, "measured")),
+            related=self.lines((call.place, "draws"), (place, "measured")),
             proof=[("evaluations in training mode", len(seen)), ("layers that draw", len(call.drew))],
             confirm=("the same call twice", "two results"),
             unless="several draws are averaged on purpose.",
             advice="Call model.eval() before it, and model.train() after it.",
             weight=4.0,
         )
+
+    def _begins(self, call: Any) -> Any:
+        """The line that the evaluation begins with: the `with` around the call, where it is near; else the call."""
+        line = self.ev.line(call.place)
+        if line is None:
+            return call.place
+        for nr in range(line.line, max(0, line.line - 6), -1):
+            text = linecache.getline(line.file, nr)
+            if text.strip().startswith(("with ", "@")) and ("no_grad" in text or "inference_mode" in text):
+                if len(text) - len(text.lstrip()) <= len(_indent(line)):
+                    return Line(line.file, nr, line.function, text.strip(), line.cell)
+                break
+            if text.strip().startswith("def "):
+                break
+        return line
 
     def _forgotten(self, entry: tuple) -> bool:
         return entry[1] is None or bool(getattr(entry[1], "training", True)) or not drops(entry[1])
@@ -157,8 +206,10 @@ class DrawsAlways(Rule):
     Meaning: `F.dropout(x, p)` draws unless it is passed `training=self.training`.
     Fires: when a dropout drew within a module in evaluation mode that is no dropout itself, or did not draw, by
     `training=False`, within a module in training mode.
-    Wrong if: several draws are averaged on purpose.
-    Healthy programs tried: `training=self.training`, dropout modules set to training mode by hand, chances of 0.
+    Wrong if: several draws are averaged on purpose: where evaluations are given the same numbers several times over,
+    nothing is said.
+    Healthy programs tried: `training=self.training`, dropout modules set to training mode by hand, chances of 0,
+    an average over draws.
     """
 
     name, title, certainty, severity, cheap = (
@@ -173,6 +224,7 @@ class DrawsAlways(Rule):
         super().__init__(evidence)
         self.draws: list = []
         self.never: list = []
+        self.given: list[tuple[int, int]] = []  # pass, print
 
     def at_drew(self, entry: tuple, training: bool, call: Any) -> None:
         """Compare an op with its module."""
@@ -186,6 +238,7 @@ class DrawsAlways(Rule):
             return
         if training and not module.training:
             self.draws.append((place, module))
+            self.given.append((self.ev.passes, _print(call)))
         elif not training and module.training:
             self.never.append((place, module))
 
@@ -200,6 +253,8 @@ class DrawsAlways(Rule):
             ),
         ):
             if len(seen) < (1 if label == "draws always" else 3):
+                continue
+            if label == "draws always" and repeated(self.given):
                 continue
             place, module = seen[-1]
             yield self.found(
@@ -216,4 +271,51 @@ class DrawsAlways(Rule):
             )
 
 
-RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways)
+class DropsMost(Rule):
+    """A dropout drops nine tenths or more, and the run keeps most of its loss.
+
+    Meaning: the chance of a dropout is that of being set to 0, not that of being kept.
+    Fires: when a dropout within a model drew with a chance of 0.9 or more in ten calls of a training, and the late
+    loss is above half of what the best constant prediction costs, or of the first.
+    Wrong if: inputs that are mostly redundant are to be hidden; then the run learns.
+    Healthy programs tried: a chance of 0.5, masked autoencoders, dropped embeddings, runs that learn.
+    """
+
+    name, title, certainty, severity = "drops most", "chances of dropout", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.seen: dict[Any, list] = {}
+
+    def at_drew(self, entry: tuple, training: bool, call: Any) -> None:
+        """Count those with a large chance."""
+        name, module, place, chance = entry
+        if training and "dropout" in name and chance is not None and chance >= 0.9 and module is not None:
+            made = self.ev.origins.get(id(module)) if module is not None and drops(module) else None
+            key = place if made is None else made[2]
+            self.seen.setdefault(key, [0, chance, module])[0] += 1
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        course = Course(self.ev)
+        size = abs(course.constant or course.first)
+        if not course.known or course.late < 0.5 * size:
+            return
+        for place, (times, chance, module) in self.seen.items():
+            if times >= 10:
+                yield self.found(
+                    f"A dropout sets {100 * chance:.0f} % to 0: little of what is learned arrives.",
+                    place,
+                    f"drops {100 * chance:.0f} %",
+                    layer=self.ev.module_name(module) if module is not None else "",
+                    proof=[("chance", f"{chance:g}"), ("calls", times), course.ends()],
+                    confirm=("the same run with a chance of 0.2", "it learns"),
+                    unless="what is dropped is redundant.",
+                    advice="Use a chance of 0.1 to 0.5: it is that of being dropped.",
+                    weight=3.0,
+                    explains=("learns nothing", "too small", "one class", "mean", "unrelated"),
+                )
+                return
+
+
+RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways, DropsMost)

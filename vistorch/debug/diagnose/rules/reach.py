@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ...layers import is_module
-from ...lineage import Value, ancestors
-from ..evidence import CONSTANT
+from ...lineage import Value, ancestors, beyond
+from ..evidence import CONSTANT, LAYERS
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding
-from ..ledger import Ledger
+from ..heads import of
+from ..ledger import Held, Ledger
 from .base import Rule
 from .bookkeeping import names
 
@@ -27,6 +28,7 @@ WRITTEN = {
     "tolist": "tolist()",
     "tensor(t)": "tensor(...)",
 }
+DROPPED = 400  # values behind a comparison that are looked at
 STEPWISE = (
     "argmax",
     "argmin",
@@ -49,8 +51,10 @@ class NotReached(Rule):
     """An optimizer steps parameters that no backward pass reaches.
 
     Meaning: a parameter learns through the history that leads from the loss to it; where that ends, so does learning.
-    Fires: when no pass ever reached a parameter in at least three steps of its optimizer, and either an op read it
-    and the history of the loss is cut between the two, or none of the optimizer's parameters is read by anything.
+    Fires: when no pass ever reached a parameter in at least three steps of its optimizer, and one of these is seen:
+    an op read it and the history of the loss is cut between the two; numbers that came of it were taken out, by
+    `numpy()` and its like, within a model; a comparison with targets was computed from it, and no pass starts from
+    that; or none of the optimizer's parameters is read by anything.
     Wrong if: the parameters are meant to stay, as an encoder behind `no_grad`; then they need not be in the
     optimizer.
     Healthy programs tried: frozen layers (`requires_grad_(False)`), heads that are used in some steps, target
@@ -66,6 +70,40 @@ class NotReached(Rule):
         ] = {}  # by parameter: (kind, place) -> [times, number of the value]
         self.newest: dict[int, dict[tuple, list]] = {}  # of the passes since the last step of any optimizer
         self.looks = 0
+        self.missing: set[int] = set()
+        self.taken: dict[int, dict[tuple, int]] = {}  # by parameter: (kind, place) -> times
+        self.dropped: dict[
+            int, dict[Any, list]
+        ] = {}  # by parameter: place of a loss -> [times, place of the pass]
+
+    def at_taken(self, kind: str, value: Value, place: Any) -> None:
+        """Numbers that are taken out within a model, and what they came of."""
+        if not self.missing or self.looks > 24 or not self.ev.looked or value.call is None:
+            return
+        v = value.ins[0] if value.op in CUTS and value.ins else value
+        if v.__class__ is not Value or v.shape == () or not v.needs:
+            return
+        for a in ancestors(v, lambda a: a.needs):
+            if a.tensor is not None and id(a.tensor) in self.missing:
+                entry = self.taken.setdefault(id(a.tensor), {})
+                entry[(kind, place)] = entry.get((kind, place), 0) + 1
+
+    def _drops(self, p: Any, missing: set[int]) -> None:
+        """Comparisons with targets that were computed from such parameters, and that no pass starts from."""
+        for v in self.ev.values:
+            if not v.needs or (v.call is not None and v.call.owns):
+                continue
+            head = of(v)
+            if head is None or head.target is None or head.target.needs:
+                continue
+            left = DROPPED
+            for a in ancestors(v, lambda a: a.needs):
+                left -= 1
+                if a.tensor is not None and id(a.tensor) in missing:
+                    entry = self.dropped.setdefault(id(a.tensor), {}).setdefault(v.place, [0, p.place])
+                    entry[0] += 1
+                if not left:
+                    break
 
     def at_look(self, p: Any) -> None:
         """Follow the history of a loss past its cuts, down to the parameters that the pass does not reach."""
@@ -74,9 +112,10 @@ class NotReached(Rule):
         self.looks += 1
         reached = {id(v) for v in p.leaves}
         held = {i for one in self.ev.ledgers.values() for i, h in one.held.items() if h.tensor.requires_grad}
-        missing = {i for i in held - reached if i not in self.ev.reached}
+        missing = self.missing = {i for i in held - reached if i not in self.ev.reached}
         if not missing:
             return
+        self._drops(p, missing)
         # what lies below each cut, each cut on its own
         for v in ancestors(p.root):
             for cut in self._cuts(v):
@@ -115,8 +154,16 @@ class NotReached(Rule):
             if not missing:
                 continue
             cut = [h for h in missing if id(h.tensor) in self.cuts]
+            dropped = [h for h in missing if id(h.tensor) in self.dropped]
             if cut:
                 yield self._cut(ledger, cut, missing)
+            elif taken := [h for h in missing if id(h.tensor) in self.taken]:
+                for h in taken:
+                    for key, times in self.taken[id(h.tensor)].items():
+                        self.cuts.setdefault(id(h.tensor), {})[key] = [times, 0]
+                yield self._cut(ledger, taken, missing)
+            elif dropped and self._never(dropped) is not None:
+                yield self._drop(ledger, dropped, missing)
             elif len(missing) == len(ledger.each) and not any(id(h.tensor) in ev.used for h in missing):
                 yield self._elsewhere(ledger)
             elif not any(id(h.tensor) in ev.used for h in missing) and len(missing) < len(ledger.each):
@@ -163,6 +210,38 @@ class NotReached(Rule):
             ),
             unless="they are meant to stay as they are: then leave them out of the optimizer.",
             advice=f"Compute the loss from the tensor itself, without {word}.",
+            weight=7.0,
+            explains=("learns nothing", "too small", "never moves"),
+        )
+
+    def _never(self, dropped: list) -> tuple[Any, list] | None:
+        """The line of a loss that was computed in three looks and more, and never part of a pass."""
+        found = [
+            (place, entry)
+            for h in dropped
+            for place, entry in self.dropped[id(h.tensor)].items()
+            if entry[0] >= 3
+        ]
+        return max(found, key=lambda pair: pair[1][0], default=None)
+
+    def _drop(self, ledger: Ledger, dropped: list, missing: list) -> Finding:
+        ev = self.ev
+        place, (times, back) = self._never(dropped) or (None, [0, None])
+        named = names([ev.name_of(h.tensor) for h in dropped], 2) or f"{len(dropped)} parameters"
+        return self.found(
+            f"No gradient comes to {named}: the loss that is computed from them is no part of the pass.",
+            back,
+            "leaves it out",
+            certainty=LINEAGE,
+            related=self.lines((place, "is computed")),
+            proof=[
+                ("parameters without a gradient", f"{len(missing)} of {len(ledger.each)}"),
+                ("times that loss was computed", times),
+                ("passes that start from it", 0),
+            ],
+            confirm=("the gradients of these parameters", "None"),
+            unless="it is a measure, and these parameters are for later.",
+            advice="Call backward() on the sum of the losses.",
             weight=7.0,
             explains=("learns nothing", "too small", "never moves"),
         )
@@ -442,21 +521,52 @@ class FrozenRandom(Rule):
     Meaning: freezing keeps what a layer has learned; a layer that has learned nothing has nothing to keep.
     Fires: when an optimizer that made three steps holds a weight with `requires_grad` off whose values are those of
     its
-    initialisation: drawn in this run and written by nobody since, or spread as its layer draws them.
-    Wrong if: random features are wanted; then they need not be in the optimizer.
-    Healthy programs tried: frozen layers of a loaded or a trained model, layers that thaw later, buffers.
+    initialisation: drawn in this run and written by nobody since, or spread as its layer draws them; or when it is
+    in none, was made so by the program, and gradients go through it to layers before it that are trained.
+    Wrong if: random features are wanted; then they come first, and nothing before them is trained.
+    Healthy programs tried: frozen layers of a loaded or a trained model, layers that thaw later, buffers, random
+    features under a head, a discriminator that is frozen while the generator steps, teachers.
     """
 
     name, title, certainty, severity, cheap = "frozen random", "frozen layers", EXACT, WRONG, True
 
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.between: dict[int, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Frozen weights that gradients go through."""
+        if p.root is None or not p.accumulates or not self.ev.frozen_at:
+            return
+        for v in self.ev.values:
+            if not v.needs or v.op not in LAYERS or len(v.parents) < 2:
+                continue
+            for x in v.parents:
+                weight = beyond(x)
+                t = weight.tensor
+                if t is not None and not weight.needs and id(t) in self.ev.frozen_at:
+                    entry = self.between.setdefault(id(t), [t, 0])
+                    entry[1] += 1
+
     def findings(self) -> Iterator[Finding]:
         """Say which layer."""
         ev = self.ev
+        held = {i for one in ev.ledgers.values() for i in one.held}
         for ledger in ev.ledgers.values():
             if ledger.steps < 3:
                 continue
             frozen = [h for h in ledger.each if not h.tensor.requires_grad and id(h.tensor) not in ev.reached]
-            random = [h for h in frozen if ev.is_random(h.tensor)]
+            random: list = [h for h in frozen if ev.is_random(h.tensor)]
+            random += [
+                Held(t, 0, 0)
+                for t, times in self.between.values()
+                if times >= 3
+                and id(t) not in held
+                and id(t) not in ev.reached
+                and not t.requires_grad
+                and ev.is_random(t)
+                and self._trained(t)
+            ]
             if not random:
                 continue
             named = names([ev.name_of(h.tensor) for h in random], 2)
@@ -472,6 +582,15 @@ class FrozenRandom(Rule):
                 advice="Freeze it after it was loaded, or train it.",
                 weight=4.0,
             )
+
+    def _trained(self, t: Any) -> bool:
+        """Whether a model that it is part of has other parameters that passes reach."""
+        return any(
+            any(p is t for p in root.parameters())
+            and any(id(p) in self.ev.reached for p in root.parameters())
+            for root, _ in self.ev.roots.values()
+            if is_module(root)
+        )
 
 
 class EqualUnits(Rule):

@@ -15,6 +15,7 @@ from ..finding import MEASURED, WRONG, Finding, number
 from ..heads import CLASSES, array, heads, rms
 from .base import Rule
 
+POOR = 0.9  # of what the best constant costs
 RAW = 20.0  # root mean square of inputs that nobody brought to scale
 LARGE, SMALL = 4.0, 0.05  # deviation of a weight times the root of its inputs
 LAYERS = ("addmm", "mm", "linear", "conv", "convolution", "matmul", "baddbmm")
@@ -34,13 +35,15 @@ class BigStart(Rule):
 
     Meaning: a network that knows nothing should say so: its first loss is log(classes), or about the variance of
     its targets.
-    Fires: when the first cross entropy is above three times log(classes) plus 2, or the run learns nothing or
-    diverges, and the inputs' root mean square is above 20 with no norm before the first layer, or a weight begins
-    with more than four times the deviation that keeps sizes.
+    Fires: when the first cross entropy is above three times log(classes) plus 2, or the run diverges or ends above
+    nine tenths of what the best constant costs, and the inputs, the few that lie far out left out, have a root mean
+    square above 20 with no norm before the first layer, or a weight begins with more than four times the deviation
+    that keeps sizes (where all are of one sign: the mean that does). Of weights that were drawn in this run it is
+    also said where they bring a sigmoid or a tanh to its ends at once.
     Wrong if: the weights are loaded, or the loss is weighted; loaded weights fit their inputs and begin with a
     small loss.
     Healthy programs tried: inputs under a norm, large targets, pixels from 0 to 1, embeddings, wide and narrow
-    layers.
+    layers, a few rows that lie far out, positive weights that sum to 1.
     """
 
     name, title, certainty, severity = "big start", "sizes at the first pass", MEASURED, WRONG
@@ -54,12 +57,17 @@ class BigStart(Rule):
         self.normed = False
         self.done = 0
         self.out_rms = 0.0
+        self.made_at: Any = None  # where those inputs were made
 
     def at_look(self, p: Any) -> None:
         """Look at the first pass."""
-        if self.done or not p.accumulates or p.root is None:
+        if not p.accumulates or p.root is None or self.done > 1:
             return
-        self.done = 1
+        self.done += 1
+        if self.done == 2:  # what the second batch shares with the first was made before the loop
+            made = [self.ev.prepared(x, computed=True) for x in self.ev.fed(p)]
+            self.made_at = next((at for at in made if at is not None), None)
+            return
         for given in self.ev.fed(p):
             d = array(given)
             if (
@@ -69,7 +77,9 @@ class BigStart(Rule):
                 and (self.inputs is None or rms(d) > self.inputs[0])
             ):
                 place = p.calls[-1].place if p.calls else given.place
-                self.inputs = (rms(d), place, float(d.min()), float(d.max()))
+                # the few that lie far out do not count
+                size = min(rms(d), 1.5 * float(np.quantile(np.abs(d.reshape(-1)[: 1 << 16]), 0.9)))
+                self.inputs = (size, place, float(d.min()), float(d.max()))
         mine = [v for v in self.ev.values if v.call is not None]
         for v in mine:
             if v.op in NORMS:
@@ -89,6 +99,8 @@ class BigStart(Rule):
                 scale = float(w.std()) * np.sqrt(fan)
                 if self.ev.is_embedding(v):
                     continue
+                if w.size > 2 * fan and fan >= 8 and (float(w.min()) >= 0 or float(w.max()) <= 0):
+                    scale = max(scale, abs(float(w.mean())) * fan)  # what all have in common adds up
                 if scale > LARGE:
                     self.large.append((scale, v))
                 elif 0 < scale < SMALL:
@@ -101,7 +113,10 @@ class BigStart(Rule):
         course = Course(self.ev)
         high = self.first is not None and self.first[0] > 3 * self.first[1] + 2
         bad = course.stays or course.rises or course.bad is not None or self.ev.diverged is not None
-        if not (high or bad):
+        if course.known and course.constant and course.late > POOR * course.constant:
+            bad = True
+        full = bool(self.large) and self._saturated()
+        if not (high or bad or full):
             return
         shown: list = []
         if self.first is not None:
@@ -112,6 +127,8 @@ class BigStart(Rule):
             written = self.ev.writes.get(id(tensor))
             late = written is not None and (begun is None or written[0] > begun[3])
             place = written[1] if late and written is not None else None if begun is None else begun[1]
+            if place is None and id(tensor) in self.ev.registered:
+                place = self.ev.registered[id(tensor)][2]
             named = self.ev.name_of(tensor)
             yield self.found(
                 f"{named or 'A weight'} begins {scale:.0f} times as large as keeps sizes"
@@ -135,7 +152,7 @@ class BigStart(Rule):
                 explains=("diverges", "learns nothing", "saturated", "course", "dead units", "too large"),
             )
             return
-        if self.inputs is not None and self.inputs[0] > RAW and not self.normed:
+        if self.inputs is not None and self.inputs[0] > RAW and not self.normed and (high or bad):
             size, place, low, high_ = self.inputs
             yield self.found(
                 f"The model is given numbers from {number(low)} to {number(high_)} as they are"
@@ -144,8 +161,9 @@ class BigStart(Rule):
                     if high and self.first
                     else "."
                 ),
-                place,
+                self.made_at or place,
                 "not scaled",
+                related=self.lines((place, "is given them")) if self.made_at else [],
                 proof=[
                     *shown,
                     ("root mean square of the inputs", number(size)),
@@ -157,6 +175,14 @@ class BigStart(Rule):
                 weight=4.0,
                 explains=("diverges", "learns nothing", "course", "dead units", "saturated", "too large"),
             )
+
+    def _saturated(self) -> bool:
+        """Whether a layer's units were at the ends of their range at the first look, by weights drawn in this run."""
+        units = next((r for r in self.ev.rules if r.name == "dead units"), None)
+        drawn = any(id(tensor) in self.ev.begun for _, tensor in self.large)
+        if units is None or not drawn:
+            return False
+        return any(key[1] != "relu" and shares[0] >= 0.85 for key, (shares, _) in units.seen.items())
 
 
 class SmallStart(Rule):

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...library_name import library
+
 _names: list[str] = []
 _flags: dict[int, tuple[Any, np.ndarray]] = {}
 
@@ -48,5 +50,5 @@ def report() -> None:
             raise DeviceIndexError(
                 f"{_names[op - 1]}(): index {index} is out of bounds for dimension with size {size}. It ran on "
                 f"cuda:{device} before this call, which is the first that waited for the device; to find the line, "
-                "call vistorch.cuda.synchronize() after the ops in question"
+                f"call {library}.cuda.synchronize() after the ops in question"
             )

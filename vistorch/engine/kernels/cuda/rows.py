@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import attention, losses, norms, places, pooling, softmax
+from . import attention, convolution, losses, norms, places, pooling, softmax
 
 Make = Callable[[Callable[..., Any], Any], Callable[..., Any]]
 
 KERNELS: dict[str, Make] = {
     "attention": attention.attention,
     "masked_attention": attention.masked_attention,
+    "convolution": convolution.convolution,
+    "convolution_with_bias": convolution.convolution_with_bias,
+    "convolution_transposed": convolution.input_grad,
+    "convolution_transposed_with_bias": convolution.transposed_with_bias,
+    "conv_input_grad": convolution.input_grad,
+    "conv_weight_grad": convolution.weight_grad,
     "index": places.index,
     "index_put": places.index_put,
     "embedding_gradient": places.embedding_gradient,

@@ -142,9 +142,22 @@ def row_sums(x: Any) -> Any:
     return onednn.products.row_sums(x, _ONES) if _fit(x) and x.shape[1] <= WIDE and onednn.ready() else None
 
 
+def powers_from_largest(x: Any, top: Any, out: Any) -> bool:
+    """`exp(x - top)` for a dense matrix and a finite number for each row, into `out`; False where numpy is to do it."""
+    if not takes(x):
+        return False
+    a = onednn.arithmetic
+    return a.broadcast(a.SUB, x, top, out, x.shape, (len(x), 1), a.EXP)
+
+
 def column_sums(x: Any) -> Any:
     """The sum of the rows of a dense matrix of at most `WIDE` rows; None where numpy is to do it."""
     return onednn.products.column_sums(x, _ONES) if _fit(x) and len(x) <= WIDE and onednn.ready() else None
+
+
+def takes(x: Any) -> bool:
+    """Whether an array is one for oneDNN."""
+    return _fit(x) and onednn.ready()
 
 
 def _fit(x: Any) -> bool:
@@ -154,7 +167,7 @@ def _fit(x: Any) -> bool:
 WIDE = 1024  # numbers that one sum of a product adds, in sixteen lanes or more
 _ONES = np.ones(WIDE, F4)
 _product = _exact("MUL")
-_FUNCTIONS: dict[Any, Callable] = {
+FUNCTIONS: dict[Any, Callable] = {
     np.add: _exact("ADD"),
     np.subtract: _exact("SUB"),
     np.multiply: _product,
@@ -176,5 +189,5 @@ def compute(run: Any, operands: tuple, out: Any = None) -> Any:
         operands: an array, and what stands beside it.
         out: where the result goes, which may be the first operand; new memory if None.
     """
-    function = _FUNCTIONS.get(run) if run.__class__ is np.ufunc else getattr(run, "shared", None)
+    function = FUNCTIONS.get(run) if run.__class__ is np.ufunc else getattr(run, "shared", None)
     return function(operands, out) if function is not None and _fit(operands[0]) else None

@@ -87,7 +87,7 @@ def solver(plain: Kernel) -> Kernel:
     """A kernel of LAPACK, which uses BLAS: it gets all threads where the matrix is worth it."""
 
     def run(*args):
-        if threads.state.alone and getattr(args[0], "size", 0) >= sizes.matrices:
+        if threads.state.alone and max(getattr(args[0], "shape", ()), default=0) >= sizes.solver:
             with threads.blas():
                 return plain(*args)
         return plain(*args)

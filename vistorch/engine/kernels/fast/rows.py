@@ -44,13 +44,13 @@ KERNELS: dict[str, Make] = {
     "native_layer_norm": vectors.layer_norm,
     "relu_backward": lambda plain: elementwise.kept(spread.large(plain)),
     "sigmoid": vectors.one("LOGISTIC"),
+    "sigmoid_backward": lambda plain: vectors.one_back("LOGISTIC_FROM_OUT", "each")(spread.large(plain)),
     "silu": vectors.one("SWISH"),
     "silu_backward": vectors.one_back("SWISH"),
     "softmax": vectors.softmax("SOFTMAX"),
     "softmax_backward_data": vectors.softmax_back("SOFTMAX"),
+    "tanh_backward": lambda plain: vectors.one_back("TANH_FROM_OUT", "each")(spread.large(plain)),
 }
-# Elementwise rows whose callables do not look at the size themselves: gradients of activations.
-ELEMENTWISE = frozenset("sigmoid_backward tanh_backward".split())
 TOGETHER: dict[str, Make] = {
     "lstm_layer": recurrent.lstm_gradients,
     "native_batch_norm": images.batch_norm_gradients,
@@ -63,11 +63,14 @@ def chosen(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
     make = KERNELS.get(name)
     if make is not None:
         return _marked(make(plain), plain)
-    if name in ELEMENTWISE:
-        return _marked(spread.large(plain), plain)
     if getattr(plain, "raises", False):
         return _marked(matrices.solver(plain), plain)
     return plain
+
+
+def of_formula(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """What a formula calls for a row: a ufunc does not look at the size itself."""
+    return spread.shared(kernel) if kernel in elementwise.FUNCTIONS else kernel
 
 
 def chosen_together(name: str, plain: Any) -> Any:

@@ -74,6 +74,16 @@ def large(plain: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
+def shared(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A ufunc that is shared out where its first operand is a large array."""
+
+    def run(*operands):
+        a = operands[0]
+        return spread(plain, *operands) if a.__class__ is np.ndarray and a.size >= MANY else plain(*operands)
+
+    return run
+
+
 def write(run: Any, out: Any, *operands: Any) -> None:
     """`run(*operands, out)` of a ufunc, where `out` may be one of the operands; raises before anything is written."""
     if operands[0] is out and compute(run, operands, out) is not None:

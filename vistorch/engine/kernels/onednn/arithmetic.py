@@ -42,9 +42,10 @@ def _chain(threads, alg, n, second, then):
 
 
 @cached
-def _each(threads, alg, xs, ys):
+def _each(threads, alg, xs, ys, function):
     x, y = plain(xs), plain(ys)
-    pd = good(described("binary", alg, x, y, x, None))
+    with Then(((function, 0),) if function else ()) as after:
+        pd = good(described("binary", alg, x, y, x, after.attribute))
     return Call(pd, ((SRC, x), (OTHER, y)), ((DST, x),), threads, fixed=True)
 
 
@@ -76,8 +77,8 @@ def chain(alg: int, x: Any, y: Any, out: Any, then: tuple[tuple[int, Any], ...] 
     return True
 
 
-def broadcast(alg: int, x: Any, y: Any, out: Any, xs: tuple, ys: tuple) -> bool:
-    """`out = x (op) y`, where y has 1 for some of the dims of x; whether it was done.
+def broadcast(alg: int, x: Any, y: Any, out: Any, xs: tuple, ys: tuple, function: int = 0) -> bool:
+    """`out = x (op) y`, where y has 1 for some of the dims of x, and a function of that; whether it was done.
 
     Args:
         alg: `ADD`, `SUB`, `MUL` or `DIV`.
@@ -86,8 +87,9 @@ def broadcast(alg: int, x: Any, y: Any, out: Any, xs: tuple, ys: tuple) -> bool:
         out: where the result goes, which may be `x`.
         xs: the shape to take x for.
         ys: the same of y, with as many dims.
+        function: `EXP`, `SQUARE` or `SQRT`.
     """
-    call = _each(share(x.size * LONG), alg, xs, ys)
+    call = _each(share(x.size * LONG), alg, xs, ys, function)
     if call is None:
         return False
     call(address(x), address(y), address(out))

@@ -1,7 +1,8 @@
 """Dropout: what is switched off at random in training, element by element or whole channels.
 
-Invariant: the random numbers are PyTorch's for the same seed; they are drawn in the order of the mask's memory, and
-none where nothing is dropped.
+On a CUDA device plain dropout is one kernel, and what it saves is its mask, a byte to each element. Invariant: the
+random numbers are PyTorch's for the same seed; they are drawn in the order of the mask's memory, and none where nothing
+is dropped.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ import numpy as np
 from ...base import errors
 from ...base.dims import flag
 from ...base.events import listeners
+from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import FLOATS
-from ...kernels import sampling
+from ...kernels import device_sampling, sampling
 from ...random.generators import pick
 from ..create.data import put
 from ..create.like import like
-from ..create.rand import values_for
+from ..create.rand import memory_order, values_for
 from ..elementwise.dtype_checks import missing
 
 _ALPHA = 1.7580993408473766  # how far below 0 selu comes
@@ -46,7 +48,7 @@ def _coins(source: Any, shape: tuple, dt: Any, keep: float) -> Any:
 
 
 def _kept(input: Tensor, keep: float, features: bool) -> Any:
-    """An array of ones and zeros on the host: ones with probability `keep`."""
+    """An array of ones and zeros: ones with probability `keep`."""
     place = input._place
     d = input._data
     if features:
@@ -59,6 +61,35 @@ def _kept(input: Tensor, keep: float, features: bool) -> Any:
     if model.flags.c_contiguous:
         return sampling.bernoulli(source, keep, model.shape, d.dtype)
     return values_for(model, _coins, source, keep)
+
+
+def _in_one(xp: Any, input: Any, stream: tuple, lanes: int, keep: float) -> tuple[Any, Any]:
+    """Dropout of an array of a device and its mask, in the order of memory where it has no gaps."""
+    order, _ = memory_order(input)
+    x = input.transpose(order)
+    run = device_sampling.run_of(x.size, x.dtype.itemsize)
+    if not x.flags.c_contiguous:
+        order, x, run = tuple(range(input.ndim)), xp.ascontiguousarray(input), 1
+    back = [order.index(i) for i in range(input.ndim)]
+    return tuple([a.transpose(back) for a in device_sampling.dropout(xp, x, stream, lanes, run, keep)])  # type: ignore[return-value]
+
+
+_fused = op(
+    "native_dropout",
+    _in_one,
+    inputs="input",
+    widen=False,
+    formula=r"\bar x = \bar y \cdot m / (1 - p)",
+    input=lambda F, g, out1, keep: F.native_dropout_backward(g, out1, 1 / keep),
+)
+op(
+    "native_dropout_backward",
+    lambda xp, grad, mask, scale: device_sampling.dropout_gradient(xp, grad, mask, scale),
+    inputs="grad mask",
+    widen=False,
+    formula={"grad": r"\bar g = \bar x \cdot m / (1 - p)"},
+    grad=lambda F, g, mask, scale: F.native_dropout_backward(g, mask, scale),
+)
 
 
 def _check_type(input: Tensor, alpha: bool) -> None:
@@ -80,6 +111,10 @@ def _applied(input: Tensor, p: float, features: bool, alpha: bool, mul: Any, add
     if d.dtype not in FLOATS:
         _check_type(input, alpha)
     keep = 1 - p
+    if mul is _mul and not features and not alpha:
+        source = pick(None, input._place, "dropout")
+        if source.on_device and d.dtype.kind != "c":
+            return _fused(input, *device_sampling.dropout_stream(source, d.size), keep)[0]
     noise = _kept(input, keep, features)
     wide = noise if noise.dtype in FLOATS else noise.astype("f4")
     if not alpha:

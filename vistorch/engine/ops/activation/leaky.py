@@ -154,11 +154,13 @@ def _check(low: Any, high: Any) -> None:
 def _noise(input: Tensor, low: float, high: float, generator: Any, name: str) -> Tensor:
     """A slope for each element, random where the element is not positive; drawn in the order of the indices."""
     place, d = input._place, input._data
-    host = d if not place.kind else d.get()
-    noise = np.ones(d.shape, d.dtype)
-    negative = host <= 0
-    count = int(np.count_nonzero(negative))
     source = pick(generator, place, name)
+    if source.on_device:  # one for every element: counting would wait for the device
+        slopes = put(sampling.uniform(source, d.shape, d.dtype, low, high), place)
+        return wrap(place.xp.where(d <= 0, slopes, d.dtype.type(1)), place)
+    noise = np.ones(d.shape, d.dtype)
+    negative = d <= 0
+    count = int(np.count_nonzero(negative))
     if count:
         noise[negative] = sampling.uniform(source, (count,), F8, low, high)
     return wrap(put(noise, place), place)

@@ -25,6 +25,7 @@ from ...base.layout import (
 )
 from ...base.size import Size
 from ...core.tensor import Tensor
+from ...library_name import library
 from ...memory.placement import CPU, place_of
 
 REQUIRES_FLOATING = "Only Tensors of floating point and complex dtype can require gradients"
@@ -129,7 +130,7 @@ def check_layout(given: Any, name: str, dense: bool = True) -> None:
     if given is None or given is strided:
         return
     if given.__class__ is not layout:
-        raise TypeError(f"{name}(): argument 'layout' must be vistorch.layout, not {type_name(given)}")
+        raise TypeError(f"{name}(): argument 'layout' must be {library}.layout, not {type_name(given)}")
     if dense:
         raise not_built(f"{name}(layout={given})", "vistorch's tensors are dense.")
 
@@ -205,7 +206,7 @@ def check_format(form: Any, name: str) -> None:
     """Refuse what is no memory format."""
     if form.__class__ is not memory_format:
         raise TypeError(
-            f"{name}(): argument 'memory_format' must be vistorch.memory_format, not {type_name(form)}"
+            f"{name}(): argument 'memory_format' must be {library}.memory_format, not {type_name(form)}"
         )
 
 

@@ -17,6 +17,7 @@ from ...core.graph import sync_rg
 from ...core.registry import public
 from ...core.tensor import Tensor, ndarray, wrap
 from ...kernels.strides import extent, laid
+from ...library_name import named
 from ...memory.array_memory import check_array
 from ...memory.placement import place_of
 from ...methods.dlpack import from_dlpack
@@ -86,7 +87,7 @@ def asarray(
         result = clone_(found)
     if requires_grad is None:
         if had:
-            warnings.warn(ASARRAY_GRAD, UserWarning, stacklevel=2)
+            warnings.warn(named(ASARRAY_GRAD), UserWarning, stacklevel=2)
         return result
     if not requires_grad:
         return result.detach() if sync_rg(result) else result  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from ...core.base_ops import to_dtype, to_place
 from ...core.graph import sync_rg
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, ndarray, new, wrap
+from ...library_name import library
 from ...memory.array_memory import check_array
 from ...memory.placement import CPU, array_place, move, place_of
 from .arguments import leaf, no_more
@@ -46,8 +47,10 @@ def cast_array(a: Any, dt: Any) -> Any:
 
 
 def put(a: Any, place: Any) -> Any:
-    """An array of numpy at a place."""
-    return a if not place.kind else move(a, CPU, place)
+    """An array of numpy, or one drawn on a device, at a place."""
+    if not place.kind or (type(a) is place.xp.ndarray and a.device.id == place.index):
+        return a
+    return move(a, CPU if isinstance(a, np.ndarray) else array_place(a), place)
 
 
 @public(method=False)
@@ -77,7 +80,7 @@ def tensor(
         if device is None and requires_grad is False and dt is None:
             return _flat(data)
     elif isinstance(data, Tensor):
-        warnings.warn(COPY_CONSTRUCT.format("vistorch.tensor"), UserWarning, stacklevel=2)
+        warnings.warn(COPY_CONSTRUCT.format(f"{library}.tensor"), UserWarning, stacklevel=2)
     return copied(data, dt, device, requires_grad, "tensor")
 
 

@@ -18,6 +18,7 @@ from ...base.size import Size
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
+from ...library_name import library
 from ...memory.placement import CPU, place_of
 from .arguments import allocate, sizes, type_name
 from .constants import bare
@@ -53,9 +54,9 @@ def _built(data: tuple, named: dict, dt: Any, device_type: str, name: str) -> Te
             got = ", ".join([type_name(x) for x in data] + [f"{k}={type_name(v)}" for k, v in named.items()])
             raise TypeError(
                 f"new() received an invalid combination of arguments - got ({got}), but expected one of:\n"
-                " * (*, vistorch.device device = None)\n * (Tensor other)\n"
-                " * (tuple of ints size, *, vistorch.device device = None)\n"
-                " * (object data, *, vistorch.device device = None)\n"
+                f" * (*, {library}.device device = None)\n * (Tensor other)\n"
+                f" * (tuple of ints size, *, {library}.device device = None)\n"
+                f" * (object data, *, {library}.device device = None)\n"
             )
     if "data" in named:
         data = (named["data"],)
@@ -185,8 +186,8 @@ def set_default_tensor_type(t: Any, /) -> None:
         >>> vistorch.set_default_dtype(vistorch.float32)
     """
     warnings.warn(
-        "vistorch.set_default_tensor_type() is deprecated, please use vistorch.set_default_dtype() and "
-        "vistorch.set_default_device() as alternatives.",
+        f"{library}.set_default_tensor_type() is deprecated, please use {library}.set_default_dtype() and "
+        f"{library}.set_default_device() as alternatives.",
         UserWarning,
         stacklevel=2,
     )

@@ -15,7 +15,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...core.views import aliased
-from ...kernels import sampling, sampling_checks, sampling_counts
+from ...kernels import device_sampling, sampling, sampling_checks, sampling_counts
 from ...methods.conversion import host
 from ...random.generators import pick
 from .arguments import whole
@@ -74,7 +74,7 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     def fresh(old: Tensor, p: Tensor) -> Tensor:
         d = old._data
         try:
-            chances = np.broadcast_to(host(p), d.shape)
+            chances = _spread(source, p, d.shape)
         except ValueError:
             raise RuntimeError(_cannot_expand(d.shape, p._data.shape)) from None
         if not d.size:
@@ -86,6 +86,13 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         return _BERNOULLI_TENSOR(old, p, put(values.transpose(back), old._place))
 
     return replace(input, fresh, (p,), {}, _BERNOULLI_TENSOR.rule)
+
+
+def _spread(source: Any, p: Tensor, shape: tuple) -> Any:
+    """Probabilities broadcast to a shape, where the source draws: on the host or on its device."""
+    if source.on_device:
+        return p._place.xp.broadcast_to(p._data, shape)
+    return np.broadcast_to(host(p), shape)
 
 
 def _cannot_expand(target: tuple, given: tuple) -> str:
@@ -135,13 +142,13 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any =
 
 
 def _tossed(source: Any, input: Tensor, chance: Any, dt: Any) -> Any:
-    """Coins for every element, on the host."""
+    """Coins for every element."""
     shape = input._data.shape
     if not input._data.size:
         if chance is not None:
             sampling_checks.check_bernoulli(chance)
         return np.empty(shape, dt)
-    return sampling.bernoulli(source, host(input) if chance is None else chance, shape, dt)
+    return sampling.bernoulli(source, _spread(source, input, shape) if chance is None else chance, shape, dt)
 
 
 @public(method=False)
@@ -191,11 +198,11 @@ def multinomial(
         if out._data.dtype != np.dtype("i8"):
             raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.scalar_name}")
     source = pick(generator, place, "multinomial")
-    d = np.ascontiguousarray(
-        sampling_counts.multinomial(
-            source, host(input), count, flag(replacement, "multinomial", "replacement")
-        )
-    )
+    again = flag(replacement, "multinomial", "replacement")
+    if source.on_device and (count == 1 or not again):
+        d = place.xp.ascontiguousarray(device_sampling.race(source, input._data, count))
+    else:
+        d = np.ascontiguousarray(sampling_counts.multinomial(source, host(input), count, again))
     if out is None:
         return wrap(put(d, place), place)
     return into(out, d.shape, None, "multinomial", lambda target: target.__setitem__(..., put(d, place)))

@@ -19,6 +19,7 @@ from ...core.graph import version
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.views import aliased
+from ...library_name import named
 from ...memory.placement import place_of
 from .arguments import check_layout, check_pinned, invalid, leaf, made, require_floating
 from .constants import bare, check_target, into
@@ -251,7 +252,7 @@ def range_(
         check_pinned(pin_memory, "range_")
     if end is None:
         raise TypeError('range() missing 1 required positional arguments: "end"')
-    warnings.warn(_RANGE_DEPRECATED, UserWarning, stacklevel=2)
+    warnings.warn(named(_RANGE_DEPRECATED), UserWarning, stacklevel=2)
     start, end, step = _bounds((start, end, step), {}, "range", _ARANGE)
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "range")
     if out is not None:

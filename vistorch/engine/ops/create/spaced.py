@@ -15,6 +15,7 @@ from ...base.dims import fits
 from ...base.numpy_warnings import without_warnings
 from ...core.registry import public
 from ...core.tensor import Tensor
+from ...library_name import library
 from ...memory.placement import place_of
 from .arguments import check_layout, check_pinned, invalid, leaf, made
 from .constants import bare, check_target, into
@@ -85,7 +86,7 @@ def _between_like(name: str, args: tuple, options: tuple, values: Any) -> Tensor
     dt = inferred if dtype is None else dtypes.as_np(dtype, name)
     if has_complex and dt.kind != "c":
         raise RuntimeError(
-            f"vistorch.{name}(): inferred dtype c10::complex<float> can't be safely cast to passed dtype "
+            f"{library}.{name}(): inferred dtype c10::complex<float> can't be safely cast to passed dtype "
             f"{dtypes.of(dt).scalar_name}"
         )
     if n < 0:

@@ -17,6 +17,7 @@ from ...core.op_factory import op
 from ...core.pointwise_nary import fast_path
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
+from ...library_name import library
 from .arithmetic import REAL
 from .dtype_checks import missing
 
@@ -135,7 +136,8 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a "
             "true division of tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value "
-            "* vistorch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+            f"* {library}.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 "
+            "/ "
             "tensor2) for float inputs. The future addcdiv behavior is just the latter implementation: (input + value "
             "* tensor1 / tensor2), for all dtypes."
         )

@@ -62,8 +62,8 @@ mul = binary(
     "multiply",
     wide_numbers=True,
     formula={"input": r"\bar x = \bar z\, y", "other": r"\bar y = \bar z\, x"},
-    input=lambda F, g, other: g * other,
-    other=lambda F, g, input: g * input,
+    input=lambda F, g, other: F.mul(g, other),
+    other=lambda F, g, input: F.mul(g, input),
 )
 expose(mul, inplace=True, aliases="multiply")
 mul.__doc__ = """Multiply element by element.

@@ -18,6 +18,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import variant
 from ...core.tensor import Tensor
 from ...kernels import masks
+from ...library_name import library
 from .dtype_checks import C_NAMES, missing, sentence
 from .rows import two
 
@@ -194,7 +195,7 @@ def clamp(input, min=None, max=None, *, out=None):
     if not isinstance(input, Tensor):
         raise errors.must_be_tensor("clamp", "input", 1, input)
     if min is None and max is None:
-        raise RuntimeError("vistorch.clamp: At least one of 'min' or 'max' must not be None")
+        raise RuntimeError(f"{library}.clamp: At least one of 'min' or 'max' must not be None")
     tensors = [isinstance(bound, Tensor) for bound in (min, max) if bound is not None]
     if not any(tensors):
         low, high = (None if bound is None else type_promotion.number(bound) for bound in (min, max))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base import dtypes
 from ...core.type_promotion import HALVES
+from ...library_name import named
 
 
 def kind_of(dt: np.dtype) -> str:
@@ -33,7 +34,7 @@ def sentence(kinds: str, said: str, error: type = RuntimeError) -> Callable:
 
     def check(dt: np.dtype) -> None:
         if kind_of(dt) in kinds:
-            raise error(said)
+            raise error(named(said))
 
     return check
 

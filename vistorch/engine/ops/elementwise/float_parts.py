@@ -19,6 +19,7 @@ from ...core.pointwise import binary
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from ...core.type_promotion import default_float, floating, result_type
+from ...library_name import library
 from .dtype_checks import C_NAMES, missing
 from .rows import two
 
@@ -179,17 +180,17 @@ def frexp(input: Any, *, out: Any = None) -> Any:
     if out is not None:
         out_argument.check_outs("frexp", out, (input,))
     if dt.kind == "c" or not floating(dt):
-        raise RuntimeError("vistorch.frexp() only supports floating-point dtypes")
+        raise RuntimeError(f"{library}.frexp() only supports floating-point dtypes")
     if out is None:
         return make(pair, frexp_row(input))
     wanted = dtypes.of(dt)
     if out[0].dtype is not wanted:
         raise RuntimeError(
-            "vistorch.frexp() expects mantissa to have dtype "
+            f"{library}.frexp() expects mantissa to have dtype "
             f"{_spelled(wanted)} but got {_spelled(out[0].dtype)}"
         )
     if out[1].dtype is not dtypes.int32:
         raise RuntimeError(
-            f"vistorch.frexp() expects exponent to have int dtype but got {_spelled(out[1].dtype)}"
+            f"{library}.frexp() expects exponent to have int dtype but got {_spelled(out[1].dtype)}"
         )
     return make(pair, tuple([out_argument.deliver(o, r) for o, r in zip(out, frexp_row(input), strict=True)]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import dims, errors, namespace
+from ...base import dims, errors
 from ...base.events import listeners
 from ...base.modes import mode
 from ...core import views
@@ -17,6 +17,7 @@ from ...core.graph import sync_rg, version
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
+from ...library_name import library
 from ..index.checks import reach
 from ..norm import checks
 from .rows import embedding_row
@@ -38,7 +39,7 @@ def spelled(t: Tensor) -> str:
     """A tensor's type in these sentences: types younger than the sentence have another form."""
     name = checks.name_of(t)
     young = name in ("Bool", "BFloat16") or name.startswith("Complex")
-    return f"CPU{name}Type" if young else f"{namespace.package}.{name}Tensor"
+    return f"CPU{name}Type" if young else f"{library}.{name}Tensor"
 
 
 @public(method=False)

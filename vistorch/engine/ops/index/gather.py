@@ -17,6 +17,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...kernels.strides import strides_of
+from ...library_name import library
 from . import checks
 from .add_at import add_at
 
@@ -294,7 +295,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     x, i = input._data, indices._data
     if i.dtype != checks.LONG:
         raise RuntimeError(
-            f"vistorch.take_along_dim(): dtype of indices should be Long but got {checks.scalar_name(indices)}"
+            f"{library}.take_along_dim(): dtype of indices should be Long but got {checks.scalar_name(indices)}"
         )
     checks.same_place("take_along_dim", input, indices)
     if dim is None:
@@ -302,7 +303,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     else:
         if x.ndim != i.ndim:
             raise RuntimeError(
-                "vistorch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                f"{library}.take_along_dim(): input and indices should have the same number of dimensions, but got "
                 f"{x.ndim} dimensions for input, and {i.ndim} dimensions for indices"
             )
         dim = dims.one(dim, x.ndim, "take_along_dim", position=3)

@@ -22,6 +22,7 @@ from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import FLOATS
 from ...core.type_promotion import number as plain_number
 from ...kernels import masks
+from ...library_name import library
 from ..create.arguments import type_name
 from ..create.numbers import fit
 from . import checks
@@ -323,7 +324,7 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
         _same_dtype(input, source)
         if len(given) > len(shape):
             kind = type_names.type_name(dtypes.of(mask._data.dtype)).replace(
-                "vistorch.BoolTensor", "CPUBoolType"
+                f"{library}.BoolTensor", "CPUBoolType"
             )
             raise RuntimeError(
                 f"expand({kind}"
@@ -344,9 +345,9 @@ def _scatter(input: Any, mask: Any, source: Any, inplace: bool) -> Tensor:
         _same_dtype(input, source)
     if mask._data.dtype == np.uint8:
         warnings.warn(
-            "masked_scatter_ received a mask with dtype vistorch.uint8, this behavior is now "
+            f"masked_scatter_ received a mask with dtype {library}.uint8, this behavior is now "
             "deprecated,please use a mask "
-            "with dtype vistorch.bool instead.",
+            f"with dtype {library}.bool instead.",
             UserWarning,
             stacklevel=3,
         )

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...base import dtypes, errors, type_names
 from ...core.tensor import Tensor
+from ...library_name import named
 from ...memory.placement import CPU, move
 from ..shape import rows
 from .where import Where
@@ -68,7 +69,7 @@ def items_of(index: Any) -> tuple:
         return (index,)
     for i in index:
         if i is None or i is Ellipsis or isinstance(i, (Tensor, slice)) or _is_sequence(i):
-            warnings.warn(TUPLE_MEANT, UserWarning, stacklevel=4)
+            warnings.warn(named(TUPLE_MEANT), UserWarning, stacklevel=4)
             return tuple(index)
     return (index,)
 
@@ -196,7 +197,7 @@ def checked(t: Tensor, place: Any = None) -> Any:
     dt = a.dtype
     if dt == BYTE:
         if a.ndim:
-            warnings.warn(BYTE_MASK, UserWarning, stacklevel=5)
+            warnings.warn(named(BYTE_MASK), UserWarning, stacklevel=5)
         return a.astype(bool)
     if dt.kind == "b" or (dt.kind == "i" and dt.itemsize >= 4):
         return a
@@ -222,7 +223,7 @@ def from_sequence(value: Any) -> np.ndarray:
     if a.dtype.kind == "b":
         return a
     if a.dtype == BYTE:
-        warnings.warn(BYTE_MASK, UserWarning, stacklevel=5)
+        warnings.warn(named(BYTE_MASK), UserWarning, stacklevel=5)
         return a.astype(bool)
     return np.real(a).astype(np.int64)
 

@@ -15,6 +15,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import number as plain_number
+from ...library_name import named
 from ..create.arguments import type_name
 from ..create.numbers import fit
 from . import checks
@@ -122,7 +123,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None, out=None):
         checks.check_out("scatter", out, input, (index, src))
     if isinstance(src, Tensor):
         if reduce is not None:
-            warnings.warn(REDUCE, UserWarning, stacklevel=3)
+            warnings.warn(named(REDUCE), UserWarning, stacklevel=3)
             result = _scatter_reduced(input, dim, index, src, reduce)
         else:
             dim, src = checks.scatter("scatter", input, dim, index, src)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.registry import expose
+from ...library_name import named
 
 _GONE = "This function was deprecated since version 1.9 and is now removed."
 _SENTENCES = {
@@ -70,7 +71,7 @@ Example:
 
 def _removed(name: str, sentence: str) -> Any:
     def call(input: Any, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(sentence)
+        raise RuntimeError(named(sentence))
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = _DOC.format(name=name, begins=_GONE[:-1])

@@ -11,6 +11,7 @@ from typing import Any
 from ...base import dtypes
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
+from ...library_name import named
 from ...methods.metadata import needs_tensor
 
 _DENSE = "vistorch's tensors are dense."
@@ -63,7 +64,7 @@ def _unbuilt(name: str, why: str) -> None:
     sentence = f"vistorch.Tensor.{name} is not built: {why}"
 
     def call(self, *args, **kwargs):
-        raise NotImplementedError(sentence)
+        raise NotImplementedError(named(sentence))
 
     call.unbuilt = True  # type: ignore[attr-defined]
     _named(call, name, f"Not built: {why}", f"NotImplementedError: {sentence}")

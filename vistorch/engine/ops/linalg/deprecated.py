@@ -2,6 +2,8 @@
 
 import warnings
 
+from ...library_name import named
+
 _SOON = " and will be removed in a future PyTorch release.\n"
 SAID = {
     "cholesky": "vistorch.cholesky is deprecated in favor of vistorch.linalg.cholesky"
@@ -36,4 +38,4 @@ def warn_once(name: str) -> None:
     """Warn of an older form, the first time it is called."""
     if name not in _warned:
         _warned.add(name)
-        warnings.warn(SAID[name], UserWarning, stacklevel=3)
+        warnings.warn(named(SAID[name]), UserWarning, stacklevel=3)

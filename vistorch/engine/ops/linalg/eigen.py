@@ -18,6 +18,7 @@ from ...core import out_argument
 from ...core.graph import sync_rg
 from ...core.op_factory import op
 from ...core.tensor import Tensor
+from ...library_name import library
 from . import checks
 from .out_types import Style, castable, into
 from .rows import by_columns, col, conj, diag, from_diag, is_complex, mH, refuse_phase, row
@@ -157,7 +158,7 @@ def _eig_gradient(F: Any, g: list, L: Any, V: Any) -> Any:
 
 
 def _eig_failed(*_):
-    return "vistorch.linalg.eig: input tensor should not contain infs or NaNs."
+    return f"{library}.linalg.eig: input tensor should not contain infs or NaNs."
 
 
 eig_row = op(
@@ -199,7 +200,7 @@ def eig(input, *, out=None):
         return recast[0]
     checks.tensors("linalg_eig", input=input)
     if out is not None:
-        return into(out, castable("vistorch.linalg.eig", "eigenvalues", "linalg_eig"), (input,), eig, input)
+        return into(out, castable(f"{library}.linalg.eig", "eigenvalues", "linalg_eig"), (input,), eig, input)
     return make(linalg_eig, eig_row(_any_square("linalg.eig", input)))
 
 
@@ -219,6 +220,6 @@ def eigvals(input, *, out=None):
         return recast[0]
     checks.tensors("linalg_eigvals", input=input)
     if out is not None:
-        return into(out, castable("vistorch.linalg.eigvals", "eigenvalues"), (input,), eigvals, input)
+        return into(out, castable(f"{library}.linalg.eigvals", "eigenvalues"), (input,), eigvals, input)
     input = _any_square("linalg.eigvals", input)
     return eig_row(input)[0] if mode.on and sync_rg(input) else _eigvals_row(input)

@@ -17,6 +17,7 @@ from ...core.image_order import by_rows
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
+from ...library_name import library
 from . import checks
 from .out_types import Style, into
 from .rows import by_columns, columns
@@ -53,7 +54,7 @@ def geqrf(input, *, out=None):
     if out is not None:
         return into(out, Style("geqrf", casts=True), (input,), geqrf, input)
     if input._data.ndim < 2:
-        raise RuntimeError("vistorch.geqrf: input must have at least 2 dimensions.")
+        raise RuntimeError(f"{library}.geqrf: input must have at least 2 dimensions.")
     return make(geqrf_type, _geqrf(_numbers("geqrf_cpu", input)))
 
 
@@ -111,7 +112,7 @@ def _product(name: str, argument: str, A: Any, tau: Any, out: Any) -> Tensor:
         return into(
             out, Style(name, casts=True), (A, tau), lambda: by_rows(_product(name, argument, A, tau, None))
         )
-    here = "vistorch.linalg.householder_product"
+    here = f"{library}.linalg.householder_product"
     a, t = A._data, tau._data
     if a.ndim < 2:
         raise RuntimeError(f"{here}: input must have at least 2 dimensions.")
@@ -217,7 +218,7 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
 
 def _check_ormqr(input: Tensor, tau: Tensor, other: Tensor, side: int) -> None:
     a, t, c = input._data, tau._data, other._data
-    here = "vistorch.ormqr"
+    here = f"{library}.ormqr"
     if a.ndim < 2 or c.ndim < 2:
         raise RuntimeError(f"{here}: {'input' if a.ndim < 2 else 'other'} must have at least 2 dimensions.")
     if c.shape[side] != a.shape[-2]:

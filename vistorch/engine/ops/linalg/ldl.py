@@ -15,6 +15,7 @@ from ...core import out_argument
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from ...kernels import ldl as kernels
+from ...library_name import library
 from . import checks
 from .lu import _given
 from .rows import columns
@@ -84,7 +85,7 @@ def ldl_factor_ex(A, *, hermitian=False, check_errors=False, out=None):
     check_errors = flag(check_errors, "linalg_ldl_factor_ex", "check_errors")
     if out is not None:
         out_argument.check_outs("linalg_ldl_factor_ex", out, (A,), 3)
-    name = "vistorch.linalg.ldl_factor_ex"
+    name = f"{library}.linalg.ldl_factor_ex"
     checks.square(name, A)
     if A._data.dtype.kind in "biu":
         raise RuntimeError(
@@ -103,7 +104,7 @@ def _no_zero(info: Tensor) -> None:
         i = int(found.nonzero()[0][0])
         where = f"(Batch element {i}): " if info._data.ndim else ""
         raise checks.LinAlgError(
-            f"vistorch.linalg.ldl_factor: {where}the block of D at {found[i]} is zero, so that the matrix has no "
+            f"{library}.linalg.ldl_factor: {where}the block of D at {found[i]} is zero, so that the matrix has no "
             "inverse; `ldl_factor_ex` gives its factors all the same."
         )
 
@@ -151,7 +152,7 @@ def ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
     hermitian = flag(hermitian, "linalg_ldl_solve", "hermitian")
     if out is not None:
         out_argument.check_out("linalg_ldl_solve", out, (LD, B))
-    name = "vistorch.linalg.ldl_solve"
+    name = f"{library}.linalg.ldl_solve"
     checks.same_place(name, LD, pivots, B)
     checks.square(name, LD)
     a, p, b = LD._data, pivots._data, B._data

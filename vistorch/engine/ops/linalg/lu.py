@@ -19,6 +19,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...kernels import lu as kernels
+from ...library_name import library
 from . import checks
 from .deprecated import warn_once
 from .rows import by_columns, cols, mH, mT, pad_cols
@@ -177,7 +178,8 @@ def _no_zero(name: str, info: Any) -> None:
         i = int(flat.nonzero()[0][0])
         where = f"(Batch element {i}): " if found.ndim else ""
         raise RuntimeError(
-            f"vistorch.linalg.{name}: {where}U[{flat[i]},{flat[i]}] is zero and using it on lu_solve would result in a "
+            f"{library}.linalg.{name}: {where}U[{flat[i]},{flat[i]}] is zero and using it on lu_solve would result in "
+            "a "
             "division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
             "linalg.lu_factor_ex(A, pivot)"
         )
@@ -202,7 +204,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False, out=None):
     check_errors = flag(check_errors, "linalg_lu_factor_ex", "check_errors")
     if out is not None:
         out_argument.check_outs("linalg_lu_factor_ex", out, (A,), 3)
-    LU, pivots = lu_factor_row(_checked("vistorch.lu_factor", A, pivot))
+    LU, pivots = lu_factor_row(_checked(f"{library}.lu_factor", A, pivot))
     place = A._place
     info = wrap(place.xp.asarray(kernels.info(place.xp, LU._data)), place)
     if check_errors:
@@ -328,12 +330,12 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True, *, out=N
     a, p = LU_data._data, LU_pivots._data
     if a.ndim < 2:
         raise RuntimeError(
-            f"vistorch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {errors.sizes(a.shape)} instead"
+            f"{library}.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {errors.sizes(a.shape)} instead"
         )
     if unpack_pivots and p.dtype != I4:
         raise RuntimeError(
-            "vistorch.lu_unpack: LU_pivots is expected to be a contiguous tensor of vistorch.int32 dtype.\n"
-            "Note: this function is intended to be used with the output produced by vistorch.linalg.lu_factor"
+            f"{library}.lu_unpack: LU_pivots is expected to be a contiguous tensor of {library}.int32 dtype.\n"
+            f"Note: this function is intended to be used with the output produced by {library}.linalg.lu_factor"
         )
     checks.same_place("lu_unpack", LU_data, LU_pivots)
     if unpack_pivots and p.size and not ((p >= 1) & (p <= a.shape[-2])).all():

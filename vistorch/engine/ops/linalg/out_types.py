@@ -15,6 +15,7 @@ from ...core import out_argument
 from ...core.base_ops import cast
 from ...core.registry import METHODS
 from ...core.tensor import Tensor
+from ...library_name import named
 from . import checks
 
 
@@ -79,7 +80,9 @@ def _check_type(style: Style, out: Tensor, result: Tensor) -> None:
         return
     names = {"want": want.scalar_name, "got": got.scalar_name}
     raise RuntimeError(
-        style.says.format(**names, wants=checks.NATIVE[want.scalar_name], gets=checks.NATIVE[got.scalar_name])
+        named(style.says).format(
+            **names, wants=checks.NATIVE[want.scalar_name], gets=checks.NATIVE[got.scalar_name]
+        )
     )
 
 

@@ -18,6 +18,7 @@ from ...core.op_factory import HALVES, op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import number
+from ...library_name import library
 from ..shape.rows import squeeze_dim
 from . import checks
 from .norms import matrix_norm, norm_of_nothing
@@ -174,12 +175,12 @@ def matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=N
     if out is not None:
         return into(
             out,
-            castable("vistorch.linalg.matrix_rank"),
+            castable(f"{library}.linalg.matrix_rank"),
             (input,),
             lambda: matrix_rank(input, tol, hermitian, atol=atol, rtol=rtol),
         )
     d = input._data
-    checks.matrix("vistorch.linalg.matrix_rank", input, "input")
+    checks.matrix(f"{library}.linalg.matrix_rank", input, "input")
     if d.dtype in HALVES or d.dtype.kind in "biu":
         if tol is None and rtol is None:
             raise RuntimeError("This function doesn't handle types other than float and double")
@@ -340,9 +341,9 @@ def lstsq(input, b, rcond=None, *, driver=None, out=None):
         return recast[0]
     checks.tensors("linalg_lstsq", input=input, b=b)
     if out is not None:
-        style = castable("vistorch.linalg.lstsq", "solution", "linalg_lstsq")
+        style = castable(f"{library}.linalg.lstsq", "solution", "linalg_lstsq")
         return into(out, style, (input, b), lambda: lstsq(input, b, rcond, driver=driver))
-    name = "vistorch.linalg.lstsq"
+    name = f"{library}.linalg.lstsq"
     x, y = input._data, b._data
     if x.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")

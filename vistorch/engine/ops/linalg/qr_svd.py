@@ -16,6 +16,7 @@ from ...base.return_types import linalg_qr, linalg_svd, make
 from ...core.graph import sync_rg
 from ...core.op_factory import op
 from ...core.tensor import Tensor
+from ...library_name import library
 from . import checks
 from .out_types import Style, into
 from .rows import (
@@ -222,7 +223,7 @@ def svd(A, full_matrices=True, *, driver=None, out=None):
 def _no_driver(A: Tensor, driver: Any) -> None:
     if driver is not None and A._place.kind == 0:
         raise RuntimeError(
-            "vistorch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
+            f"{library}.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
         )
 
 

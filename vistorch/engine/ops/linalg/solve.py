@@ -16,6 +16,7 @@ from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
+from ...library_name import library
 from . import checks
 from .out_types import Style, castable, into
 from .rows import by_columns, col, columns, mH, mT
@@ -30,7 +31,7 @@ def _no_inverse(a):
 
 
 def _no_solution(a, *_):
-    return f"vistorch.linalg.solve: {checks.singular(a)[0]}The solver failed because the input matrix is singular."
+    return f"{library}.linalg.solve: {checks.singular(a)[0]}The solver failed because the input matrix is singular."
 
 
 def _not_positive(a, *_):

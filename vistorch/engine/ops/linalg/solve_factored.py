@@ -18,6 +18,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...kernels import lu as kernels
+from ...library_name import library
 from . import checks
 from .deprecated import warn_once
 from .lu import I4, _unpacked, _upper
@@ -105,10 +106,10 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             f"{checks.scalar(B)} instead"
         )
     if a.dtype.kind in "biu":
-        checks.floating("vistorch.linalg.lu_solve", LU)
+        checks.floating(f"{library}.linalg.lu_solve", LU)
     if p.dtype != I4:
-        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type vistorch.int32")
-    checks.square("vistorch.linalg.lu_solve", LU)
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type {library}.int32")
+    checks.square(f"{library}.linalg.lu_solve", LU)
     checks.matrix(name, B, "B")
     if b.shape[-2 if left else -1] != a.shape[-1]:
         equation = "AX = B" if left else "XA = B"
@@ -134,7 +135,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False, out=None):
             raise RuntimeError(
                 f"Pivots given to lu_solve must all be {words}. Did you properly pass the result of lu_factor?"
             )
-    checks.floating("vistorch.linalg.lu_solve", LU, "linalg.lu_solve_cpu")
+    checks.floating(f"{library}.linalg.lu_solve", LU, "linalg.lu_solve_cpu")
     o = lu_solve_row(LU, pivots, B, left, adjoint)
     if out is None:
         return o
@@ -376,7 +377,7 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False, *, 
     for t, letter in ((b, "b"), (A, "A")):
         if t._data.ndim < 2:
             raise RuntimeError(
-                f"vistorch.triangular_solve: Expected {letter} to have at least 2 dimensions, but it has "
+                f"{library}.triangular_solve: Expected {letter} to have at least 2 dimensions, but it has "
                 f"{t._data.ndim} dimensions instead"
             )
     _same_type(b, A)

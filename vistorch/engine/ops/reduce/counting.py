@@ -15,6 +15,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...kernels import counting, search
+from ...library_name import library, named
 from .bin_edges import bin_edges
 from .frame import axis_of, missing, spelled, tensor
 
@@ -165,13 +166,13 @@ histc_ = op("histc_of", _histc)
 def _no_histc(a: Any, bins: int, low: Any, high: Any) -> Exception:
     """What PyTorch says first about a type it has no histogram for."""
     if bins <= 0:
-        return RuntimeError(f"vistorch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+        return RuntimeError(f"{library}.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if a.dtype.kind == "c" and low == high:
         return missing("aminmax_cpu", a.dtype)
     if a.dtype.str == "|u1" and low < 0:
         return RuntimeError("value cannot be converted to type uint8_t without overflow")
     if low > high:
-        return RuntimeError("vistorch.histc: max must be larger than min")
+        return RuntimeError(f"{library}.histc: max must be larger than min")
     if a.dtype.kind == "b":
         return missing("linspace_cpu", a.dtype)
     return missing("histogram_cpu", a.dtype)
@@ -202,7 +203,7 @@ def histc(input, bins=100, min=0, max=0, *, out=None):
     if out is not None:
         if out._data.dtype != a.dtype:
             raise RuntimeError(
-                "vistorch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+                f"{library}.histogram: input tensor and hist tensor should have the same dtype, but got input "
                 f"{spelled(a.dtype)} and hist {spelled(out._data.dtype)}"
             )
     o = histc_(input, bins, min, max)
@@ -242,7 +243,7 @@ _weighed = op(
 
 def _same(dtype: Any, other: Any, sentence: str) -> None:
     if dtype != other:
-        raise RuntimeError(sentence.format(spelled(dtype), spelled(other)))
+        raise RuntimeError(named(sentence).format(spelled(dtype), spelled(other)))
 
 
 @public()
@@ -284,7 +285,8 @@ def histogram(input, bins=100, *, range=None, weight=None, density=False, out=No
         )
         if weight._data.shape != a.shape:
             raise RuntimeError(
-                "vistorch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+                f"{library}.histogramdd: if weight tensor is provided it should have the same shape as the input "
+                "tensor "
                 f"excluding its innermost dimension, but got input with shape [{a.size}, 1] and weight with shape "
                 f"[{weight._data.size}]"
             )
@@ -343,7 +345,7 @@ def _found(
         out_argument.check_out(name, out)
         if out._data.dtype != o._data.dtype:
             raise RuntimeError(
-                f"vistorch.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
+                f"{library}.{name}(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) "
                 f"depending on whether out_int32 flag is True, but we got output tensor's dtype "
                 f"{dtypes.of(out._data.dtype).scalar_name} and out_int32 flag is {'True' if short else 'False'}"
             )

@@ -11,6 +11,7 @@ from ...base import dims as _dims
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
 from ...core.type_promotion import number
+from ...library_name import library
 from .frame import tensor
 
 
@@ -107,32 +108,33 @@ def gradient(input, *, spacing: Any = None, dim: Any = None, edge_order=1):
     if dim is not None and not isinstance(dim, (tuple, list)):
         dim = _dims.whole(dim, "gradient", "dim", 3)
     if a.dtype.name == "uint8":
-        raise RuntimeError("vistorch.gradient does not support uint8 input.")
+        raise RuntimeError(f"{library}.gradient does not support uint8 input.")
     wanted = a.ndim if dim is None else len(dim) if isinstance(dim, (tuple, list)) else 1
     if several is not None and len(several) != wanted:
         if dim is None:
             raise RuntimeError(
-                "vistorch.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
+                f"{library}.gradient expected spacing to be unspecified, a scalar, or a list of length equal to "
                 f"'self.dim() = {a.ndim}', since dim argument was not given, but got a list of length {len(several)}"
             )
         raise RuntimeError(
-            "vistorch.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to have "
+            f"{library}.gradient expected spacing to be unspecified, a scalar or it's spacing and dim arguments to "
+            "have "
             f"the same length, but got a spacing argument of length {len(several)} and a dim argument of length "
             f"{wanted}."
         )
     if edge_order not in (1, 2):
-        raise RuntimeError("vistorch.gradient only supports edge_order=1 and edge_order=2.")
+        raise RuntimeError(f"{library}.gradient only supports edge_order=1 and edge_order=2.")
     axes = tuple(range(a.ndim)) if dim is None else _dims.many(dim, a.ndim, "gradient", "dim", 3)
     for axis in axes:
         if a.ndim and a.shape[axis] < edge_order + 1:
-            raise RuntimeError("vistorch.gradient expected each dimension size to be at least edge_order+1")
+            raise RuntimeError(f"{library}.gradient expected each dimension size to be at least edge_order+1")
     found = []
     for i, axis in enumerate(axes):
         step = several[i] if several is not None else 1 if spacing is None else spacing
         if isinstance(step, Tensor):
             if step._data.ndim != 1:
                 raise RuntimeError(
-                    "vistorch.gradient expected each element of spacing to have one dimension, but got an element "
+                    f"{library}.gradient expected each element of spacing to have one dimension, but got an element "
                     f"with {step._data.ndim} dimensions!"
                 )
             found.append(_uneven(input, axis, step, edge_order))

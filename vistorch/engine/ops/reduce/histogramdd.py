@@ -13,6 +13,7 @@ from ...core.op_factory import HALVES, op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import number
+from ...library_name import library
 from .bin_edges import bin_edges
 from .counting import _refusing
 from .frame import missing, spelled, tensor
@@ -56,7 +57,7 @@ def _range_of(range: Any, d: int, count: int) -> Any:
         return None
     if len(range) != 2 * count:
         raise RuntimeError(
-            f"vistorch.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but "
+            f"{library}.histogramdd: for a {count}-dimensional histogram range should have {2 * count} elements, but "
             f"got {len(range)}"
         )
     return float(range[2 * d]), float(range[2 * d + 1])
@@ -86,7 +87,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
             "but expected one of:\n * (Tensor input, int bins, tuple of floats range, Tensor weight, bool density)\n"
         )
     if a.ndim < 2:
-        raise RuntimeError("vistorch.histogramdd: input tensor should have at least 2 dimensions")
+        raise RuntimeError(f"{library}.histogramdd: input tensor should have at least 2 dimensions")
     count = a.shape[-1]
     if isinstance(bins, int):
         bins = [bins] * count
@@ -102,7 +103,7 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     if len(bins) != count:
         if given:
             raise RuntimeError(
-                f"vistorch.histogramdd: expected {count} sequences of bin edges for a {count}-dimensional histogram "
+                f"{library}.histogramdd: expected {count} sequences of bin edges for a {count}-dimensional histogram "
                 f"but got {len(bins)}"
             )
         raise RuntimeError(
@@ -118,12 +119,12 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
             e = n._data
             if e.dtype != a.dtype:
                 raise RuntimeError(
-                    "vistorch.histogramdd: input tensor and bins tensors should have the same dtype, but got input "
+                    f"{library}.histogramdd: input tensor and bins tensors should have the same dtype, but got input "
                     f"with dtype {spelled(a.dtype)} and bins for dimension {d} with dtype {spelled(e.dtype)}"
                 )
             if e.ndim != 1:
                 raise RuntimeError(
-                    f"vistorch.histogramdd: bins tensor should have one dimension, but got {e.ndim} dimensions in the "
+                    f"{library}.histogramdd: bins tensor should have one dimension, but got {e.ndim} dimensions in the "
                     f"bins tensor for dimension {d}"
                 )
             edges.append(e)
@@ -137,12 +138,13 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
             raise RuntimeError(errors.devices(input._place, weight._place, "histogramdd"))
         if weight._data.dtype != a.dtype:
             raise RuntimeError(
-                "vistorch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
+                f"{library}.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the "
                 f"same dtype, but got input({spelled(a.dtype)}), and weight({spelled(weight._data.dtype)})"
             )
         if weight._data.shape != a.shape[:-1]:
             raise RuntimeError(
-                "vistorch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+                f"{library}.histogramdd: if weight tensor is provided it should have the same shape as the input "
+                "tensor "
                 f"excluding its innermost dimension, but got input with shape {errors.sizes(a.shape)} and weight with "
                 f"shape {errors.sizes(weight._data.shape)}"
             )

@@ -20,6 +20,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import default_float, floating
 from ...kernels import totals
+from ...kernels.fast import elementwise
 from .frame import MISSING, axes_of, back, label, tensor
 
 
@@ -130,20 +131,26 @@ vector_norm_dims = op(
 
 _largest: Any = np.maximum.reduce
 _BLOCK = 1 << 15  # elements of a pass: the next finds them in the cache
+_SHARED = (
+    1 << 19
+)  # where several threads make the passes; not by their number, so that results do not depend on it
 
 
 def _logsumexp_of_rows(x, keepdim):
     """Along the last dim, some rows at a time."""
     rows = x.reshape(-1, x.shape[-1])
     out = np.empty((len(rows), 1), x.dtype)
-    step = max(_BLOCK // max(rows.shape[1], 1), 1)
+    length = _SHARED if elementwise.takes(rows) else _BLOCK
+    step = max(length // max(rows.shape[1], 1), 1)
     aside = np.empty((min(step, len(rows)), rows.shape[1]), x.dtype)
     for start in range(0, len(rows), step):
         block, o = rows[start : start + step], out[start : start + step]
         top = _largest(block, 1, None, None, True)
-        top[~np.isfinite(top)] = 0
-        powers = np.subtract(block, top, out=aside[: len(block)])
-        np.exp(powers, out=powers)
+        known = np.isfinite(top)
+        top[~known] = 0
+        powers = aside[: len(block)]
+        if not known.all() or not elementwise.powers_from_largest(block, top, powers):
+            np.exp(np.subtract(block, top, out=powers), out=powers)
         np.log(totals.total(np, powers, (1,), True), out=o)
         o += top
     return out.reshape((*x.shape[:-1], 1) if keepdim else x.shape[:-1])

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ...base import namespace, return_types
+from ...base import return_types
 from ...base.dims import flag, whole
 from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import public
 from ...kernels import order
+from ...library_name import library
 from .extremes import named, not_empty
 from .frame import MISSING, axis_of, keeps_dim, label, missing, numpy_names, same_type, tensor
 from .select_gradient import selected
@@ -307,7 +308,7 @@ def _type(dtype: Any) -> str:
     name = label(dtype)
     if name in ("Bool", "BFloat16") or name.startswith("Complex"):
         return f"CPU{name}Type"
-    return f"{namespace.package}.{name}Tensor"
+    return f"{library}.{name}Tensor"
 
 
 def _median(name: str, input: Any, dim: Any, keepdim: Any, out: Any, names: dict) -> Any:

@@ -15,6 +15,7 @@ from ...core.base_ops import cast, clone_, to_place
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, wrap
+from ...library_name import library
 from ...memory.placement import BATCHED, CPU, place_of
 from ...methods.metadata import is_contiguous
 from . import rows
@@ -50,7 +51,7 @@ def check_format(form: Any, func: str) -> None:
     """Refuse what is no memory format."""
     if form.__class__ is not memory_format:
         raise TypeError(
-            f"{func}(): argument 'memory_format' must be vistorch.memory_format, not {type(form).__name__}"
+            f"{func}(): argument 'memory_format' must be {library}.memory_format, not {type(form).__name__}"
         )
 
 
@@ -316,7 +317,7 @@ def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if isinstance(dtype, type):
         name = getattr(dtype, "__name__", "")
         where = ".cuda" if "cuda" in getattr(dtype, "__module__", "") else ""
-        dtype = f"vistorch{where}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
+        dtype = f"{library}{where}.{name}" if name.endswith("Tensor") and name != "Tensor" else name
     if not isinstance(dtype, str):
         raise TypeError("dtype must be a type, str, or dtype object")
     kind, device = type_names.of_type_name(dtype)

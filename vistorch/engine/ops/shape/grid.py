@@ -16,6 +16,7 @@ from ...base.dims import check_memory, flag, whole
 from ...core.base_ops import expand
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
+from ...library_name import library, named
 from ...memory.placement import place_of
 from ..create.arguments import check_pinned
 from . import rows
@@ -40,7 +41,9 @@ def _grid(tensors: list, swapped: bool) -> tuple[Tensor, ...]:
             raise RuntimeError("meshgrid expects all tensors to have the same device")
     for t in tensors:
         if t._data.ndim > 1:
-            raise RuntimeError(f"vistorch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}")
+            raise RuntimeError(
+                f"{library}.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {t}"
+            )
     n = len(tensors)
     order = [1, 0, *range(2, n)] if swapped and n > 1 else list(range(n))
     shape = [0] * n
@@ -74,12 +77,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     if indexing is None:
         if tensors and not _asked:  # PyTorch asks once in a process
             _asked.append(True)
-            warnings.warn(NO_INDEXING, UserWarning, stacklevel=2)
+            warnings.warn(named(NO_INDEXING), UserWarning, stacklevel=2)
     elif indexing not in ("ij", "xy"):
         if not isinstance(indexing, str):
             raise errors.must_be_str("meshgrid", "indexing", 0, indexing)
         raise RuntimeError(
-            f'vistorch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+            f'{library}.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
     return _grid(list(tensors), indexing == "xy")
 

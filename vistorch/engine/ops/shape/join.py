@@ -16,6 +16,7 @@ from ...core.base_ops import cast
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import result_type
+from ...library_name import library
 from . import rows
 from .expand import each_tensor
 from .variadic import Variadic
@@ -76,9 +77,6 @@ block_row = Variadic(
 )
 
 
-EMPTY = ValueError("vistorch.cat(): expected a non-empty list of Tensors")
-
-
 def listed(tensors: Any, func: str, empty: Exception) -> list:
     """A non-empty list of tensors."""
     if not isinstance(tensors, (tuple, list)):
@@ -110,7 +108,7 @@ def check_out_dtype(tensors: list, out: Tensor) -> None:
     to = dtypes.of(out._data.dtype)
     if not dtypes.can_cast(dtypes.of(result_type(*tensors)), to):
         raise TypeError(
-            f"vistorch.cat(): input types can't be cast to the desired output type {to.scalar_name}"
+            f"{library}.cat(): input types can't be cast to the desired output type {to.scalar_name}"
         )
 
 
@@ -157,7 +155,7 @@ def cat(tensors: Any, dim: Any = None, *, axis: Any = None, out: Any = None) -> 
         o = cat_row.of_like(tensors, dim, corners)
         if o is not None:
             return o
-    tensors = listed(tensors, "cat", EMPTY)
+    tensors = listed(tensors, "cat", ValueError(f"{library}.cat(): expected a non-empty list of Tensors"))
     for at, t in enumerate(tensors):
         if not t._data.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {at}) cannot be concatenated")
@@ -355,7 +353,7 @@ def block_diag(*tensors: Any) -> Tensor:
     for at, t in enumerate(tensors):
         if t._data.ndim > 2:
             raise RuntimeError(
-                f"vistorch.block_diag: Input tensors must have 2 or fewer dimensions. Input {at} has "
+                f"{library}.block_diag: Input tensors must have 2 or fewer dimensions. Input {at} has "
                 f"{t._data.ndim} dimensions"
             )
     parts, top, left = [], 0, 0

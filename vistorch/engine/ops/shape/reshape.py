@@ -15,6 +15,7 @@ from ...core.graph import version
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...kernels.strides import same_memory, start, strides_of
+from ...library_name import library
 from ...memory.array_memory import owner
 from . import rows
 from .views import given, tensor
@@ -93,7 +94,7 @@ def retyped(x: Tensor, dtype: Any) -> Tensor:
     """The bytes of `x` read as another dtype; not differentiable."""
     if dtype.__class__ is not dtypes.dtype:
         raise TypeError(
-            f"view(): argument 'dtype' (position 1) must be vistorch.dtype, not {type(dtype).__name__}"
+            f"view(): argument 'dtype' (position 1) must be {library}.dtype, not {type(dtype).__name__}"
         )
     d, target = x._data, dtype.np
     old, new = d.itemsize, target.itemsize

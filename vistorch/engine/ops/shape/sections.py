@@ -12,6 +12,7 @@ import numpy as np
 from ...base.dims import one, sizes, whole
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
+from ...library_name import library
 from .rows import key
 from .views import one_by_one, slice_of, tensor
 
@@ -115,7 +116,7 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
             if not isinstance(what, (tuple, list)):
                 whole(what, name, "sections", 2)
             raise RuntimeError(
-                f"vistorch.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} "
+                f"{library}.{name} requires a tensor with at least {least} dimension, but got a tensor with {n} "
                 "dimensions!"
             )
         dim = 0 if n == 1 else axis
@@ -123,7 +124,7 @@ def _numpy_like(name: str, least: int, axis: int, what: str) -> Any:
             count = whole(what, name, "sections", 2)
             if count == 0 or shape[dim] % count:
                 raise RuntimeError(
-                    f"vistorch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+                    f"{library}.{name} attempted to split along dimension {dim}, but the size of the dimension "
                     f"{shape[dim]} is not divisible by the split_size {count}!"
                 )
         return tensor_split(input, what, dim)

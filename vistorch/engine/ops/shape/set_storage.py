@@ -15,6 +15,7 @@ from ...core.graph import sync_rg, version
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...kernels.strides import extent
+from ...library_name import named
 from ...memory.array_memory import bytes_of, owner
 from ...memory.storage import UntypedStorage
 from .strided import as_strided
@@ -93,7 +94,9 @@ def _check_form(source: Any, typed: bool, offset: Any, size: Any, stride: Any) -
     if fits:
         return placed
     given = ", ".join([type(v).__name__ for v in (source, offset, size, stride) if v is not None])
-    raise TypeError(f"set_() received an invalid combination of arguments - got ({given}), but {FORMS}")
+    raise TypeError(
+        f"set_() received an invalid combination of arguments - got ({given}), but {named(FORMS)}"
+    )
 
 
 def _is_whole(n: Any) -> bool:

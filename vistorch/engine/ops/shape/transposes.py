@@ -11,6 +11,7 @@ from typing import Any
 from ...core.base_ops import conj
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor
+from ...library_name import library
 from . import rows
 from .inplace import reshaped
 from .views import permute_of, squeeze, swapaxes, tensor, transpose, transpose_of, unsqueeze
@@ -60,7 +61,7 @@ def _T(self: Tensor) -> Tensor:
             _once(
                 "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it "
                 "will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
-                "`x.permute(*vistorch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
+                f"`x.permute(*{library}.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor."
             )
         else:
             _once("Tensor.T is deprecated on 0-D tensors. This function is the identity in these cases.")

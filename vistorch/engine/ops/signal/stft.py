@@ -16,6 +16,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import REC
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
+from ...library_name import library
 from ..image.pad_arguments import MODES, bordered, constant
 from ..linalg import checks
 from ..linalg.fft_rows import c2c, c2r, r2c, to_complex
@@ -50,15 +51,15 @@ def _no_window(name: str) -> None:
     if name == "stft":
         said = (
             "A window was not provided. A rectangular window will be applied,which is known to cause spectral leakage. "
-            "Other windows such as vistorch.hann_window or vistorch.hamming_window are recommended to reduce spectral "
-            "leakage.To suppress this warning and use a rectangular window, explicitly set "
-            "`window=vistorch.ones(n_fft, device=<device>)`."
+            f"Other windows such as {library}.hann_window or {library}.hamming_window are recommended to reduce "
+            "spectral leakage.To suppress this warning and use a rectangular window, explicitly set "
+            f"`window={library}.ones(n_fft, device=<device>)`."
         )
     else:
         said = (
             "A window was not provided. A rectangular window will be applied.Please provide the same window used by "
             "stft to make the inversion lossless.To suppress this warning and use a rectangular window, explicitly "
-            "set `window=vistorch.ones(n_fft, device=<device>)`."
+            f"set `window={library}.ones(n_fft, device=<device>)`."
         )
     warnings.warn(said, UserWarning, stacklevel=3)
 
@@ -151,7 +152,7 @@ def stft(
         warnings.warn(
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
             "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
-            "vistorch.view_as_real on the complex output to recover the old return format.",
+            f"{library}.view_as_real on the complex output to recover the old return format.",
             UserWarning,
             stacklevel=2,
         )

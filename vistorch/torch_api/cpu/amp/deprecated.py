@@ -10,13 +10,15 @@ import warnings
 from vistorch import amp
 from vistorch.engine.base.dtypes import bfloat16, dtype
 from vistorch.engine.base.warn_once import user_level
+from vistorch.engine.library_name import library
 
 __all__ = ["GradScaler", "autocast"]
 
 
 def _older(name: str) -> None:
     warnings.warn(
-        f"`vistorch.cpu.amp.{name}(args...)` is deprecated. Please use `vistorch.amp.{name}('cpu', args...)` instead.",
+        f"`{library}.cpu.amp.{name}(args...)` is deprecated. Please use `{library}.amp.{name}('cpu', args...)` "
+        "instead.",
         FutureWarning,
         stacklevel=user_level(),
     )

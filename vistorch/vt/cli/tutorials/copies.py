@@ -14,6 +14,8 @@ from pathlib import Path
 
 from vistorch.serialization.atomic import replacing
 
+from .translations import ENGLISH, translated
+
 NOTE = ".copied.json"
 BESIDE = ".new.ipynb"
 PACKED = Path(__file__).parent / "notebooks"  # in an installed package
@@ -74,18 +76,49 @@ def originals() -> list[Path]:
     raise Refusal("this installation carries no tutorials; they are in the folder notebooks/ of the project.")
 
 
-def copy_to(folder: str | os.PathLike[str]) -> Copied:
+def languages() -> list[str]:
+    """Return the languages that this installation has the tutorials in.
+
+    Example:
+        >>> from vistorch.tutorials.copies import languages
+        >>> languages()
+        ['en', 'zh']
+    """
+    beside = sorted(originals()[0].parent.glob("*/[0-9]*.md"))
+    return [ENGLISH, *dict.fromkeys(path.parent.name for path in beside)]
+
+
+def edition(language: str = ENGLISH) -> dict[str, bytes]:
+    """Return the tutorials in a language, by the names of their files; one without a translation is English.
+
+    Args:
+        language: one of `languages()`.
+    """
+    if language not in (known := languages()):
+        raise Refusal(f"there are no tutorials in {language!r}; they are there in {' and '.join(known)}.")
+    return {path.name: _in(path, language) for path in originals()}
+
+
+def _in(path: Path, language: str) -> bytes:
+    translation = path.parent / language / f"{path.stem}.md"
+    if language == ENGLISH or not translation.is_file():
+        return path.read_bytes()
+    return translated(path.read_bytes(), translation.read_text(encoding="utf-8"))
+
+
+def copy_to(folder: str | os.PathLike[str], language: str = ENGLISH) -> Copied:
     """Copy the tutorials into a folder; what the reader has changed there stays.
 
     Args:
         folder: where to; made if it is not there.
+        language: one of `languages()`.
 
     Returns:
         What became of each.
     """
-    sources = originals()
+    sources = edition(language)
     folder = Path(folder)
-    if sources[0].parent.resolve() == folder.resolve():
+    if originals()[0].parent.resolve() == folder.resolve():
         raise Refusal(f"{folder} holds the originals, which are not to be changed: name another folder.")
     if folder.exists() and not folder.is_dir():
         raise Refusal(f"{folder} is a file: name a folder for the tutorials.")
@@ -96,11 +129,10 @@ def copy_to(folder: str | os.PathLike[str]) -> Copied:
         raise Refusal(f"the tutorials cannot be copied to {folder}: {error.strerror or error}.") from None
 
 
-def _bring_up_to_date(sources: list[Path], folder: Path) -> Copied:
+def _bring_up_to_date(sources: dict[str, bytes], folder: Path) -> Copied:
     noted = _read_note(folder)
     copied = Copied(folder)
-    for source in sources:
-        name, fresh = source.name, source.read_bytes()
+    for name, fresh in sources.items():
         there = folder / name
         if not there.exists():
             _write(there, fresh)

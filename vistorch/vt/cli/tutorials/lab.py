@@ -11,25 +11,48 @@ import os
 import sys
 from collections.abc import Sequence
 
-from .copies import Copied, Refusal, copy_to
+from .copies import Copied, Refusal, copy_to, languages
+from .translations import ENGLISH
 
 FOLDER = "vistorch-tutorials"
+LANGUAGE = "--language"
 
 
 def command_of(words: Sequence[str]) -> list[str]:
     """Copy the tutorials and return the command that opens JupyterLab on the copies.
 
     Args:
-        words: a folder, if it is not to be `vistorch-tutorials` here, and whatever `jupyter lab` takes.
+        words: a folder, if it is not to be `vistorch-tutorials` here, `--language` and one that the tutorials are
+            there in, and whatever `jupyter lab` takes.
     """
     if importlib.util.find_spec("jupyterlab") is None:
         raise Refusal(f"JupyterLab is not installed here: {pip('jupyterlab')}")
-    folder, options = (words[0], words[1:]) if words and not words[0].startswith("-") else (FOLDER, words)
-    copied = copy_to(os.path.abspath(folder))
+    language, words = language_of(words)
+    usual = FOLDER if language == ENGLISH else f"{FOLDER}-{language}"
+    folder, options = (words[0], words[1:]) if words and not words[0].startswith("-") else (usual, words)
+    copied = copy_to(os.path.abspath(folder), language)
     print(copied.text(), flush=True)
     trust(copied)
     start = [f"--LabApp.default_url=/lab/tree/{copied.new[0]}"] if copied.new and not copied.kept else []
     return [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={copied.folder}", *start, *options]
+
+
+def language_of(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the language that is asked for, English if none is, and the other words.
+
+    Args:
+        words: what was typed behind `vistorch lab`.
+    """
+    language, others, left = ENGLISH, [], iter(words)
+    for word in left:
+        name, given, value = word.partition("=")
+        if name != LANGUAGE:
+            others.append(word)
+        elif found := value if given else next(left, ""):
+            language = found
+        else:
+            raise Refusal(f"{LANGUAGE} needs a language: {' or '.join(languages())}.")
+    return language, others
 
 
 def pip(what: str) -> str:

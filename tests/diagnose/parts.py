@@ -1,0 +1,62 @@
+"""The bench in its parts: programs that were written with the rules, and those of someone who had read none.
+
+Invariant: a part is reported by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import independent, structured  # noqa: F401  (it enters its programs)
+from .bases import BASES
+from .faults import FAULTS
+from .healthy import HEALTHY
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """A faulty program: its name, its cause, rules that mean it, guilty lines (none for any place), its text."""
+
+    name: str
+    cause: str
+    rules: tuple[str, ...]
+    lines: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: its name, faulty programs, healthy ones by name."""
+
+    name: str
+    faulty: list[Faulty]
+    healthy: dict[str, str]
+
+
+PARTS = (
+    Part(
+        "written with the rules",
+        [
+            Faulty(
+                f"{i} {one.base}: {one.cause}",
+                one.cause,
+                one.rules,
+                () if one.line is None else (one.line,),
+                one.faulty,
+            )
+            for i, one in enumerate(FAULTS)
+        ],
+        {
+            **{f"base {name}": text for name, text in BASES.items()},
+            **{f"healthy {name}": text for name, text in HEALTHY.items()},
+        },
+    ),
+    Part(
+        "written without the rules",
+        [
+            Faulty(one.name, one.cause.partition(":")[0], one.rules, one.lines, one.faulty)
+            for one in independent.FAULTY
+        ],
+        independent.SOUND,
+    ),
+)

@@ -1,0 +1,659 @@
+"""How a model is put together: layers with nothing between, axes that change places, states that are cut at each step.
+
+Invariant: each is read from shapes and from the history of a loss; no value decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...lineage import SHAPED, Value, ancestors, beyond
+from ..course import Course
+from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
+from ..heads import CLASSES, Head, array, heads, of
+from .base import Rule
+from .reach import CUTS, WRITTEN
+
+LINEAR = ("addmm", "linear", "mm", "matmul", "baddbmm")
+# what keeps a product of linear layers a linear layer
+PLAIN = SHAPED | {"dropout", "native_batch_norm", "batch_norm", "avg_pool2d", "mean_dims", "sum_dims"}
+SPLITS = ("view", "reshape", "unflatten", "flatten", "view_as")
+DEEP = 3000  # values of a pass that are looked at
+
+
+def walked(p: Any, most: int = DEEP) -> list[Value]:
+    """What the loss of a pass came from.
+
+    Args:
+        p: the pass.
+        most: values.
+    """
+    out = []
+    for v in ancestors(p.root):
+        out.append(v)
+        if len(out) >= most:
+            break
+    return out
+
+
+def heads_at(ev: Any, p: Any) -> list[Head]:
+    """The comparisons of the newest loss, found once for all rules.
+
+    Args:
+        ev: the evidence.
+        p: the pass.
+    """
+    key = (id(p.root), p.number)
+    if ev.heads_of is None or ev.heads_of[0] != key:
+        ev.heads_of = (key, heads(p.root))
+    return ev.heads_of[1]
+
+
+class NothingBetween(Rule):
+    """Linear layers follow each other with nothing between: together they are one linear layer.
+
+    Meaning: a product of matrices is a matrix; only what is bent between two layers makes them more than one.
+    Fires: when every layer of a pass but the first is given what a linear layer gave, behind reshapes, dropout and
+    batch norms alone, no layer between is narrower than what it stands between, and the run stays above a tenth of
+    what the best constant prediction costs, or of its first loss.
+    Wrong if: a factored or a linear model is wanted; a factored one has a narrow layer between.
+    Healthy programs tried: linear regression, linear autoencoders, low-rank adapters, attention, embeddings under a
+    linear layer, linear layers around a bent one.
+    """
+
+    name, title, certainty, severity = "nothing between", "layers that are one", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.looks = 0
+        self.found_at: tuple[Any, Any, int, int] | None = None
+
+    def at_look(self, p: Any) -> None:
+        """Look what each linear layer is given."""
+        if p.root is None or not p.accumulates or self.looks > 8:
+            return
+        self.looks += 1
+        layers = [(v, x) for v in walked(p) if (x := _given(v)) is not None]
+        pairs, bent = [], 0
+        for v, x in layers:
+            before = _behind(x)
+            inner = _given(before)
+            if inner is not None:
+                wide = before.shape[-1] if before.shape else 0
+                if wide < min(v.shape[-1], inner.shape[-1] if inner.shape else 1):
+                    return
+                pairs.append((before, v))
+            elif before.needs and before.op != "source" and not before.op.startswith("embedding"):
+                bent += 1
+        if bent or not pairs or any(_bends(v) for v in walked(p) if v.model is not None):
+            return
+        first, second = pairs[-1]
+        self.found_at = self.ev.blamed(first), self.ev.blamed(second), len(layers), self.looks
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which."""
+        if self.found_at is None or self.looks < 2:
+            return
+        place, second, many, _ = self.found_at
+        course = Course(self.ev)
+        size = course.constant if course.constant else course.first
+        if not course.known or course.late < 0.1 * abs(size):
+            return
+        yield self.found(
+            f"{many} linear layers follow each other with nothing between: together they are one.",
+            place,
+            "nothing follows it",
+            related=self.lines((second, "given it as it is")),
+            proof=[
+                ("linear layers of a pass", many),
+                ("functions between that bend", 0),
+                course.ends(),
+            ],
+            confirm=("model(2 * x) - model(x), and model(3 * x) - model(2 * x)", "the same numbers"),
+            unless="a linear model is wanted.",
+            advice="Put nn.ReLU() or another activation between them.",
+            weight=5.0,
+            explains=("learns nothing", "unrelated", "one class", "mean", "too small"),
+        )
+
+
+def _given(v: Value) -> Value | None:
+    """What a linear layer computes with; None where the op is none."""
+    if v.op not in LINEAR:
+        return None
+    parents = v.parents
+    own = [x for x in parents if beyond(x).op == "source" and beyond(x).needs]
+    others = [x for x in parents if not (beyond(x).op == "source" and beyond(x).needs)]
+    return others[0] if own and len(others) == 1 else None
+
+
+def _behind(v: Value) -> Value:
+    """What is behind what only moves, scales or shifts."""
+    while True:
+        v = beyond(v, PLAIN)
+        if v.op in ("add", "mul", "div", "sub") and v.needs:
+            rest = [x for x in v.parents if not (beyond(x).op == "source" and not beyond(x).ins)]
+            if len(rest) == 1:
+                v = rest[0]
+                continue
+        return v
+
+
+def _bends(v: Value) -> bool:
+    """Whether an op of a model makes it more than linear."""
+    return v.needs and not (
+        v.op in LINEAR
+        or v.op in PLAIN
+        or v.op in ("source", "add", "sub", "mul", "div", "detach", "index", "cat", "stack", "t")
+        or v.op.startswith(("embedding", "uniform", "native_batch_norm", "convolution"))
+    )
+
+
+class OtherAxis(Rule):
+    """A recurrent layer, or an attention, takes the samples for the steps of time.
+
+    Meaning: such a layer takes (time, batch, features), and (batch, time, features) with `batch_first=True`.
+    Fires: when in two looks the axis that it takes for time is as long as there are targets, one for each sample, and
+    the axis that it takes for the batch is not.
+    Wrong if: there is a target for each step of one long row; then that row is a batch of one, which is seen.
+    Healthy programs tried: time first with one target for each row, a target for each step, rows of one, language
+    models, attention over (time, batch, features).
+    """
+
+    name, title, certainty, severity = "other axis", "layers that run over time", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[int, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Compare what such layers were given with the targets."""
+        timed, self.ev.timed = self.ev.timed, {}
+        if p.root is None or not p.accumulates or not timed:
+            return
+        found = [h for h in heads_at(self.ev, p) if h.target is not None and h.target.shape]
+        if len(found) != 1 or not found[0].prediction.shape:
+            return
+        head = found[0]
+        n = head.prediction.shape[0]
+        wanted = head.target.shape if head.target is not None else ()
+        if not wanted or wanted[0] != n or n < 2:
+            return
+        for module, shape, place in timed.values():
+            first = bool(module.batch_first)
+            batch, time = (shape[0], shape[1]) if first else (shape[1], shape[0])
+            if time != n or batch == n or batch < 2 or (len(wanted) > 1 and wanted[1] in (batch, time)):
+                continue
+            entry = self.times.setdefault(id(module), [0, module, shape, place, head.value.place, set()])
+            entry[0] += 1
+            entry[5].add(n)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which layer."""
+        for times, module, shape, place, loss, _ in self.times.values():
+            if times < 2:
+                continue
+            first = bool(module.batch_first)
+            made = self.ev.origins.get(id(module))
+            size = " × ".join(map(str, shape))
+            n = shape[1] if first else shape[0]
+            yield self.found(
+                f"{type(module).__name__} takes the {n} samples of the batch for steps of time: it is given {size}, "
+                f"and {'the batch first' if first else 'time first'} is what it expects.",
+                place if made is None else made[2],
+                "expects another order",
+                layer=self.ev.module_name(module),
+                related=self.lines((None if made is None else place, "is given it"), (loss, f"{n} targets")),
+                proof=[("given", size), ("targets", n), ("batch_first", str(first)), ("looks", times)],
+                confirm=("the result for one sample alone, and within a batch", "it differs"),
+                unless="there is one target for each step of time.",
+                advice="Leave batch_first=True out, or transpose what it is given."
+                if first
+                else "Pass batch_first=True to it.",
+                weight=6.0,
+                explains=("learns nothing", "unrelated", "one class", "mean"),
+            )
+
+
+class Scrambled(Rule):
+    """A reshape is used where axes should change places: it deals the elements out anew, and mixes what they mean.
+
+    Meaning: `reshape` and `view` keep the order of the elements in memory; `permute` and `transpose` move axes.
+    Fires: when on the way to a loss, in two looks, a tensor is reshaped to its own sizes in another order (sizes of 1
+    apart), or so that an axis of it comes to stand where another was split or merged, as in (heads, time, d) to
+    (time, heads·d).
+    Wrong if: what is reshaped has no order, as noise.
+    Healthy programs tried: heads of attention with `transpose`, patches, flattened images, frames that are stacked,
+    (N, 1, T) to (N, T, 1), sequences split into windows.
+    """
+
+    name, title, certainty, severity = "scrambled", "reshapes for a permute", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Look at each reshape behind the loss."""
+        if p.root is None or not p.accumulates:
+            return
+        seen = set()
+        for v in walked(p):
+            if v.op not in SPLITS or not v.parents or v.place in seen:
+                continue
+            old, new = v.parents[0].shape, v.shape
+            if _scrambles(old, new):
+                seen.add(v.place)
+                entry = self.times.setdefault(v.place, [0, old, new, v.module])
+                entry[0] += 1
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, old, new, module) in self.times.items():
+            if times < 2:
+                continue
+            before, after = (" × ".join(map(str, shape)) for shape in (old, new))
+            yield self.found(
+                f"This line reshapes {before} to {after}: no axis is moved, the elements are dealt out anew.",
+                place,
+                "mixes the axes",
+                layer=self.ev.module_name(module) if module is not None else "",
+                proof=[("shape before", before), ("shape after", after), ("looks", times)],
+                confirm=("the same with permute or transpose", "other numbers"),
+                unless="what is reshaped has no order.",
+                advice="Use permute or transpose to move axes, and reshape after it.",
+                weight=6.0,
+            )
+
+
+def _scrambles(old: tuple, new: tuple) -> bool:
+    """Whether a reshape gives an axis the place of another."""
+    a, b = [n for n in old if n != 1], [n for n in new if n != 1]
+    for one, other in _groups(a, b):
+        if len(one) < 2 or len(other) < 2:
+            continue
+        if sorted(one) == sorted(other):
+            return True  # never equal: equal axes are groups of their own
+        if len(one) == 3 and len(other) == 2 and other[0] in one[1:] and other[0] != one[0]:
+            return True
+        if len(one) == 2 and len(other) == 3 and one[0] in other[1:] and one[0] != other[0]:
+            return True
+        if len(one) > 3 and len(other) == 2 and other[0] == one[-1] != one[0]:
+            return True
+    return False
+
+
+def _groups(a: list[int], b: list[int]) -> Iterator[tuple[list[int], list[int]]]:
+    """The smallest runs of axes of two shapes that hold as many elements."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        one, other = [a[i]], [b[j]]
+        m, n = a[i], b[j]
+        i, j = i + 1, j + 1
+        while m != n:
+            if m < n and i < len(a):
+                m *= a[i]
+                one.append(a[i])
+                i += 1
+            elif n < m and j < len(b):
+                n *= b[j]
+                other.append(b[j])
+                j += 1
+            else:
+                return
+        yield one, other
+
+
+class UnlikeSums(Rule):
+    """A loss adds a mean over a batch and a sum over the same batch: the sum outweighs the mean by its size.
+
+    Meaning: terms of a loss weigh as they are meant where all are means over the samples, or all are sums.
+    Fires: when in two looks the loss is a sum of terms, one of them the mean of a comparison with targets, another
+    a sum over a tensor with one row for each target that a model computed, and no factor of about one over the
+    number of samples stands before that sum.
+    Wrong if: the weight is meant.
+    Healthy programs tried: a sum that is divided by the batch or has a small factor, penalties that are sums over
+    weights, means or sums throughout, several means.
+    """
+
+    name, title, certainty, severity = "unlike sums", "terms of the loss", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Look at each term."""
+        if p.root is None or not p.accumulates:
+            return
+        terms = _terms(p.root)
+        if len(terms) < 2:
+            return
+        rows, means, sums = set(), [], []
+        for v, factor in terms:
+            head = of(v)
+            if head is None and v.op == "mean_all" and v.parents:
+                head = of(beyond(v.parents[0]))
+                reduction = 1
+            else:
+                reduction = v.consts[-1] if head is not None and v.consts else 0
+            if head is not None and head.target is not None and head.prediction.shape and reduction == 1:
+                if head.target.model is None or not head.target.needs:
+                    rows.add(head.prediction.shape[0])
+                    means.append((v, abs(factor)))
+            elif v.op in ("sum_all", "sum") and v.parents and v.parents[0].needs and v.parents[0].shape:
+                if v.parents[0].op != "source" and _of_a_model(v.parents[0]):
+                    sums.append((v, abs(factor), v.parents[0].shape))
+        for v, factor, shape in sums:
+            if shape[0] in rows and shape[0] > 2 and factor * shape[0] > 2 * max(f for _, f in means):
+                entry = self.times.setdefault(v.place, [0, means[0][0].place, shape, factor])
+                entry[0] += 1
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, mean, shape, factor) in self.times.items():
+            if times < 2:
+                continue
+            size = " × ".join(map(str, shape))
+            yield self.found(
+                f"The loss adds a sum over {size} to a mean over the batch of {shape[0]}: the sum outweighs it.",
+                mean,
+                "a mean",
+                related=self.lines((place, "a sum")),
+                proof=[
+                    ("summed over", size),
+                    ("factor of the sum", number(factor)),
+                    ("samples in the mean", shape[0]),
+                    ("looks", times),
+                ],
+                confirm=("both terms, printed", "the sum is the larger by far"),
+                unless="that weight is meant.",
+                advice="Take the mean of both, or the sum of both, over the same samples.",
+                weight=4.0,
+                explains=("learns nothing", "mean"),
+            )
+
+
+def _terms(root: Value) -> list[tuple[Value, float]]:
+    """The terms of a loss with the numbers that they are multiplied by."""
+    out, waiting = [], [(root, 1.0)]
+    while waiting and len(out) < 16:
+        v, factor = waiting.pop()
+        numbers = [x for x in v.ins if x.__class__ in (int, float)]
+        parents = v.parents
+        if v.op in ("add", "sub") and parents:
+            waiting += [(x, factor) for x in parents]
+        elif v.op == "neg" and parents:
+            waiting.append((parents[0], factor))
+        elif v.op in ("mul", "div") and len(parents) == 1 and len(numbers) == 1 and numbers[0]:
+            waiting.append((parents[0], factor * (numbers[0] if v.op == "mul" else 1 / numbers[0])))
+        elif (
+            v.op in ("mul", "div")
+            and len(parents) == 2
+            and any(x.data is not None and x.data.size == 1 and not x.needs for x in parents)
+        ):
+            weight = next(x for x in parents if x.data is not None and x.data.size == 1 and not x.needs)
+            x = next((x for x in parents if x is not weight), weight)
+            size = float(weight.data) or 1.0
+            waiting.append((x, factor * (size if v.op == "mul" else 1 / size)))
+        elif v.op not in ("source", "zeros"):
+            out.append((v, factor))
+    return out
+
+
+def _of_a_model(v: Value) -> bool:
+    """Whether a value comes from a call of a model, and not from weights alone."""
+    left = 40
+    for a in ancestors(v, lambda a: a.model is None):
+        left -= 1
+        if a.model is not None:
+            return True
+        if not left:
+            break
+    return False
+
+
+class QueryAxis(Rule):
+    """Weights of an attention sum to 1 over the queries, and are used as if they summed to 1 over the keys.
+
+    Meaning: what a query gets is a mean of values, with weights that sum to 1 over the keys.
+    Fires: when in two looks a softmax over the last axis but one goes, behind reshapes and dropout alone, into a
+    product with values as its left side.
+    Wrong if: the queries compete on purpose; then the weights are brought to a sum of 1 after it, as slots do.
+    Healthy programs tried: attention by hand and by module, slots, pooling by weights, gates over experts.
+    """
+
+    name, title, certainty, severity = "query axis", "weights of an attention", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Look at products whose left side is a softmax."""
+        if p.root is None or not p.accumulates:
+            return
+        seen = set()
+        for v in walked(p):
+            if v.op not in ("bmm", "matmul", "mm") or not v.parents or len(v.parents[0].shape) < 2:
+                continue
+            soft = beyond(v.parents[0], KEPT)
+            if soft.op.strip("_") != "softmax" or not soft.consts or len(soft.shape) < 2:
+                continue
+            axis = soft.consts[0]
+            axis = axis + len(soft.shape) if axis < 0 else axis
+            same = v.parents[0].shape[-2:] == soft.shape[-2:]
+            if axis == len(soft.shape) - 2 and same and len(soft.shape) >= 3 and soft.place not in seen:
+                seen.add(soft.place)
+                self.times.setdefault(soft.place, [0, v.place, soft.shape, soft.module])[0] += 1
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, used, shape, module) in self.times.items():
+            if times < 2:
+                continue
+            size = " × ".join(map(str, shape))
+            yield self.found(
+                f"softmax runs over the queries, axis {len(shape) - 2} of {size}: the weights of a query do not sum "
+                "to 1.",
+                place,
+                "over queries",
+                layer=self.ev.module_name(module) if module is not None else "",
+                related=self.lines((used, "weighs the values")),
+                proof=[("looks", times), ("shape", size), ("axis", len(shape) - 2)],
+                confirm=("weights.sum(-1)", "not 1"),
+                unless="the queries compete on purpose.",
+                advice="Give it the axis of the keys: dim=-1.",
+                weight=6.0,
+                explains=("learns nothing", "too small"),
+            )
+
+
+KEPT = frozenset(
+    ("view", "reshape", "dropout", "mul", "contiguous", "cast", "expand", "unsqueeze", "squeeze_dim")
+)
+
+
+class SeesAhead(Rule):
+    """A model that is to say the next token is given it: attention without a mask, or a layer that runs both ways.
+
+    Meaning: targets that are the inputs moved by one place may depend on the places before only.
+    Fires: when in two looks the targets are the tokens that the model is given, moved by one place, and an attention
+    on the way gives weight to later places, or a recurrent layer runs both ways.
+    Wrong if: never that was seen.
+    Healthy programs tried: masks of -inf by hand and by module, recurrent language models, masked tokens, tagging.
+    """
+
+    name, title, certainty, severity = "sees ahead", "what a language model is given", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+
+    def at_look(self, p: Any) -> None:
+        """Compare the targets with what the model is given, and look at each attention."""
+        if p.root is None or not p.accumulates:
+            return
+        found = [h for h in heads_at(self.ev, p) if h.target is not None and h.kind == CLASSES]
+        if len(found) != 1 or found[0].target is None:
+            return
+        d = array(found[0].target)
+        moved = None
+        for given in self.ev.fed(p):
+            x = array(given)
+            if x is None or d is None or x.dtype.kind not in "iu" or d.dtype.kind not in "iu":
+                continue
+            if x.ndim == 2 and x.size == d.size and x.shape[1] > 2:
+                y = d.reshape(x.shape)
+                if np.array_equal(y[:, :-1], x[:, 1:]) and not np.array_equal(x, y):
+                    moved = x.shape
+        if moved is None:
+            return
+        n = moved[1]
+        for v in walked(p):
+            if v.op.strip("_") == "softmax" and len(v.shape) >= 3 and v.shape[-2:] == (n, n):
+                w = array(v)
+                if w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6:
+                    self.times.setdefault((v.place, "attention"), [0, v.module])[0] += 1
+                    return
+            module = v.module
+            if getattr(module, "bidirectional", False):
+                made = self.ev.origins.get(id(module))
+                place = v.place if made is None else made[2]
+                self.times.setdefault((place, "both ways"), [0, module])[0] += 1
+                return
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for (place, kind), (times, module) in self.times.items():
+            if times < 2:
+                continue
+            yield self.found(
+                "The targets are the tokens that follow, and this attention gives weight to them: the model sees them."
+                if kind == "attention"
+                else "The targets are the tokens that follow, and this layer runs both ways: the model sees them.",
+                place,
+                "sees what follows",
+                layer=self.ev.module_name(module) if module is not None else "",
+                proof=[("targets", "the tokens given, one place on"), ("looks", times)],
+                confirm=("the result at one place, with another token after it", "it changes"),
+                unless="",
+                advice="Mask what follows: masked_fill with -inf above the diagonal, or is_causal=True."
+                if kind == "attention"
+                else "Leave bidirectional=True out.",
+                weight=5.0,
+            )
+
+
+class SameLayer(Rule):
+    """A list of layers holds one layer several times: they share their weights.
+
+    Meaning: `[layer] * 3` is one layer, three times; each needs to be made by itself.
+    Fires: when a Sequential or a ModuleList holds one module with parameters of its own more than once, and a pass
+    reaches them.
+    Wrong if: the weights are to be shared.
+    Healthy programs tried: one activation used in several places, tied embeddings, a cell that is called in a loop.
+    """
+
+    name, title, certainty, severity = "same layer", "layers that are one object", EXACT, DOUBTFUL
+
+    def findings(self) -> Iterator[Finding]:
+        """Say which list."""
+        ev, seen = self.ev, set()
+        for root, _ in ev.roots.values():
+            if not hasattr(root, "modules"):
+                continue
+            for owner in root.modules():
+                if type(owner).__name__ not in ("Sequential", "ModuleList") or id(owner) in seen:
+                    continue
+                seen.add(id(owner))
+                inner = [m for m in owner._modules.values() if m is not None]
+                again = [m for m in inner if sum(m is o for o in inner) > 1]
+                if not again or not any(id(p) in ev.reached for p in again[0].parameters()):
+                    continue
+                many = sum(m is again[0] for m in inner)
+                made = ev.origins.get(id(owner))
+                yield self.found(
+                    f"{type(again[0]).__name__} stands {many} times in one list, and is one layer: the weights are "
+                    "shared.",
+                    None if made is None else made[2],
+                    "one layer",
+                    layer=ev.module_name(owner),
+                    proof=[("places in the list", many), ("layers", 1)],
+                    confirm=("len({id(m) for m in layers})", "fewer than there are places"),
+                    unless="the weights are to be shared.",
+                    advice="Make each by itself: [nn.Linear(...) for _ in range(n)].",
+                    weight=4.0,
+                )
+
+
+class CutEachStep(Rule):
+    """A state that goes from step to step within one pass is cut off at each: only the last step learns.
+
+    Meaning: a recurrent network learns what to keep by gradients that go back through the steps.
+    Fires: when in three looks the way from the loss goes through three cuts or more of one line, one behind the
+    other, with no pass between them, and nothing before the last of them is reached by another way.
+    Wrong if: only the last step is to learn.
+    Healthy programs tried: truncated backpropagation with `detach` between passes, targets and teachers that are
+    detached, refinement with a loss at each step, straight-through estimators, a state that is detached once.
+    """
+
+    name, title, certainty, severity = "cut each step", "states that are cut", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, list] = {}
+        self.before = 0  # number of the newest value at the pass before
+
+    def at_look(self, p: Any) -> None:
+        """Count the cuts that stand behind one another."""
+        before, self.before = self.before, self.ev.seq
+        if p.root is None or not p.accumulates:
+            return
+        every = walked(p)
+        cuts = [v for v in every if v.op in CUTS and v.ins and v.seq > before and v.parents[0].needs]
+        if len(cuts) < 3:
+            return
+        reached = {id(v) for v in ancestors(p.root, lambda v: v.op not in CUTS)}
+        if any(id(v.parents[0]) in reached for v in cuts):
+            return
+        depth: dict[int, dict[Any, int]] = {}
+        for v in sorted(every, key=lambda v: v.seq):
+            mine: dict[Any, int] = {}
+            for x in v.parents:
+                for place, n in depth.get(id(x), {}).items():
+                    mine[place] = max(n, mine.get(place, 0))
+            if v.op in CUTS and v.ins and v.seq > before and v.parents[0].needs:
+                place = v.consts[1] if len(v.consts) == 2 and v.op not in ("detach", "data") else v.place
+                mine[place] = mine.get(place, 0) + 1
+                if mine[place] >= 3:
+                    entry = self.times.setdefault(place, [set(), v.op, 0])
+                    entry[0].add(p.number)
+                    entry[2] = max(entry[2], mine[place])
+            if mine:
+                depth[id(v)] = mine
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (passes, op, deep) in self.times.items():
+            if len(passes) < 3 or place is None:
+                continue
+            word = WRITTEN.get(op, op)
+            yield self.found(
+                f"{word} cuts the state off at each of {deep} steps: only the last one learns.",
+                place,
+                "cuts each step",
+                severity=WRONG if deep > 3 else DOUBTFUL,
+                proof=[("cuts behind one another in a pass", deep), ("looks", len(passes))],
+                confirm=("the gradient of the state at the first step", "None"),
+                unless="only the last step is to learn.",
+                advice=f"Hand the state on as it is, without {word}.",
+                weight=5.0,
+                explains=("learns nothing", "too small", "unrelated", "mean"),
+            )
+
+
+RULES = (NothingBetween, OtherAxis, Scrambled, UnlikeSums, QueryAxis, SeesAhead, SameLayer, CutEachStep)

@@ -88,7 +88,10 @@ def sparse():
     assert message(torch.optim.SparseAdam, [torch.nn.Parameter(torch.ones(2))]) == ""
 
 
-@claims("`func.vmap` calls its function once for each sample.")
+@claims(
+    "`func.vmap` calls its function again for each sample where it looks at a tensor's memory or draws other random "
+    "numbers for each."
+)
 def batched():
     calls: dict = {}
     for L in (vistorch, torch):

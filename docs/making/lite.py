@@ -21,6 +21,11 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from vistorch.tutorials.translations import ENGLISH
+
+from .notebooks import read
+from .translations import LANGUAGES
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build" / "lite"
 MOST = 25_000_000  # bytes of the site's own files, compressed; a release of Pyodide and wheels of others come on top
@@ -57,6 +62,8 @@ def main(given: Sequence[str] | None = None) -> int:
         wheels += sorted(asked.wheels.glob("*-none-any.whl")) if asked.wheels else []
         for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb")):
             copied(path, here / "contents")
+            for language in LANGUAGES:
+                copied(path, here / "contents" / language, language)
         settings(here / "lite", offline=bool(asked.wheels))
         words = ["build", "--lite-dir", str(here / "lite"), "--contents", str(here / "contents")]
         words += ["--output-dir", str(asked.out.resolve()), "--no-sourcemaps", "--no-unused-shared-packages"]
@@ -114,14 +121,15 @@ def slim(wheel: Path, folder: Path) -> Path:
     return folder / wheel.name
 
 
-def copied(path: Path, folder: Path) -> None:
+def copied(path: Path, folder: Path, language: str = ENGLISH) -> None:
     """Write a tutorial's copy: a cell that installs vistorch, then the notebook as it is.
 
     Args:
         path: the notebook.
         folder: where to.
+        language: which words it has.
     """
-    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook = read(path, language)
     cell = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": FIRST}
     if any("id" in one for one in notebook["cells"]):
         cell["id"] = "install"

@@ -112,37 +112,28 @@ def other_languages(text: str, place: str, places: set[str]) -> str:
         place: where it is on the site.
         places: all places.
     """
-    own, english = next(
-        ((one, place.removeprefix(f"{one}/")) for one in LANGUAGES if place.startswith(f"{one}/")),
-        (ENGLISH, place),
-    )
-    versions = {"English": english, **{says: f"{one}/{english}" for one, says in LANGUAGES.items()}}
-    mine = versions["English"] if own == ENGLISH else f"{own}/{english}"
+    english = next((place.removeprefix(f"{one}/") for one in LANGUAGES if place.startswith(f"{one}/")), place)
+    versions = {english: "English", **{f"{one}/{english}": says for one, says in LANGUAGES.items()}}
     links = [
         f"[{says}]({os.path.relpath(there, os.path.dirname(place) or '.')})"
-        for says, there in versions.items()
-        if there != mine and there in places
+        for there, says in versions.items()
+        if there != place and there in places
     ]
-    if not links:
-        return text
     title, _, rest = text.partition("\n")
-    return f"{title}\n\n:::{{container}} vt-language\n{' · '.join(links)}\n:::\n{rest}"
+    return f"{title}\n\n:::{{container}} vt-language\n{' · '.join(links)}\n:::\n{rest}" if links else text
 
 
 def _tutorials(folder: Path, language: str = ENGLISH) -> None:
     """Write a page for each notebook that is there, and the page that leads to them."""
     paths = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-    before = "" if language == ENGLISH else f"{language}/"
-    places = {
-        f"{one}tutorials/{path.stem}.md" for path in paths for one in ("", *(f"{one}/" for one in LANGUAGES))
-    }
-    for path in paths:
-        text = notebooks.page(path, folder, language)
-        _write(folder / f"{path.stem}.md", other_languages(text, f"{before}tutorials/{path.stem}.md", places))
-    tree = "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(path.stem for path in paths), "```"])
-    index = f"# {words.TUTORIALS[language]}\n\n{_listed(paths, language)}\n\n{words.OF_TUTORIALS[language]}\n\n{tree}\n"
-    both = {f"{one}tutorials/index.md" for one in ("", *(f"{one}/" for one in LANGUAGES))}
-    _write(folder / "index.md", other_languages(index, f"{before}tutorials/index.md", both))
+    pages = {path.stem: notebooks.page(path, folder, language) for path in paths}
+    tree = "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *pages, "```"])
+    listed, last = _listed(paths, language), words.OF_TUTORIALS[language]
+    pages["index"] = f"# {words.TUTORIALS[language]}\n\n{listed}\n\n{last}\n\n{tree}\n"
+    ways = {one: "tutorials" if one == ENGLISH else f"{one}/tutorials" for one in (ENGLISH, *LANGUAGES)}
+    places = {f"{way}/{name}.md" for way in ways.values() for name in pages}
+    for name, text in pages.items():
+        _write(folder / f"{name}.md", other_languages(text, f"{ways[language]}/{name}.md", places))
 
 
 def _listed(paths: list[Path], language: str) -> str:

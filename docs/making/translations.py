@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = {"zh": "中文"}
 # How each language's own words are recognized, where the English text has words.
 LETTERS = {"zh": re.compile(r"[\u4e00-\u9fff]")}
+# What a text is not set with: Chinese has full-width marks, and a space between its characters and letters or digits.
+SET_WRONG = {"zh": re.compile(r"[\u4e00-\u9fff][,;:!?A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")}
 # A page that is no translation: the first page of a language.
 OWN = ("docs/{}/index.md",)
 TERMS = "terms.md"
@@ -174,6 +176,11 @@ def differences(text: str, english: str, place: str, language: str) -> list[str]
               (_FENCE.sub("", english), _FENCE.sub("", text))]  # fmt: skip
     if levels[0] != levels[1]:
         found.append("has other headings")
+    plain = _FORMULA.sub("x", _CODE.sub("x", _TAG.sub("", _IMAGE.sub("", _FENCE.sub("", text)))))
+    for wrong in SET_WRONG[language].finditer(plain):
+        found.append(
+            f"needs a space or a full-width mark at {plain[max(0, wrong.start() - 8) : wrong.end() + 8]!r}"
+        )
     return found
 
 

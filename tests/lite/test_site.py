@@ -46,6 +46,12 @@ def test_a_tutorial_has_one_cell_more_there(path, tmp_path):
     assert len({cell.get("id", number) for number, cell in enumerate(new["cells"])}) == len(new["cells"])
 
 
+def test_a_tutorial_in_chinese_is_there_too(tmp_path):
+    lite.copied(NOTEBOOKS[0], tmp_path, "zh")
+    new = json.loads((tmp_path / NOTEBOOKS[0].name).read_text(encoding="utf-8"))
+    assert new["cells"][1]["source"].startswith("# 看一看\n")
+
+
 @pytest.mark.parametrize("offline", [True, False])
 def test_a_site_with_wheels_asks_no_package_index(offline, tmp_path):
     lite.settings(tmp_path, offline)

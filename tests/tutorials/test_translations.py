@@ -93,6 +93,8 @@ def test_a_translation_that_fits(repository):
         (LESSON, "base64,AA", "base64,AB", "a has a picture that the original has not: data:image/png;base64,AB"),
         (LESSON, "`grad_fn`", "梯度函数", "a lacks the name grad_fn"),
         (LESSON, "# 二", "## 二", "a has other headings"),
+        (LESSON, "与 $x", "与$x", "a needs a space or a full-width mark at"),
+        (LESSON, "张量](", "张量,](", "a needs a space or a full-width mark at"),
         (LESSON, "w = 2", "w = 3", "c lacks the code python: w = 2"),
         (LESSON, "</details>", "", "c lacks the tag </details>"),
         (PAGE, "x = 1", "x = 2", "a-part lacks the code"),

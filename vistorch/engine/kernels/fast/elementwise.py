@@ -27,20 +27,22 @@ def _exact(name: str) -> Callable:
 
     def run(operands: tuple, out: Any) -> Any:
         x, y = operands
-        if share(x.size * LONG) < 2 or not onednn.ready():
-            return None
-        a = onednn.arithmetic
+        shapes = None
         if y.__class__ is float or y.__class__ is int:
             if not -_MOST < y < _MOST:
                 return None
         elif y.__class__ is not np.ndarray or y.dtype != F4 or not y.flags.c_contiguous:
             return None
-        elif y.shape != x.shape:
-            shapes = _level(x.shape, y.shape)
-            made = np.empty(x.shape, F4) if out is None else out
-            return made if shapes and a.broadcast(getattr(a, name), x, y, made, *shapes) else None
+        elif y.shape != x.shape and (shapes := _level(x.shape, y.shape)) is None:
+            return None
+        # one thread of numpy is as fast, but where it starts its loop anew for each row
+        if (shapes is None and share(x.size * LONG) < 2) or not onednn.ready():
+            return None
+        a = onednn.arithmetic
         made = np.empty(x.shape, F4) if out is None else out
-        return made if a.chain(getattr(a, name), x, y, made) else None
+        op = getattr(a, name)
+        done = a.broadcast(op, x, y, made, *shapes) if shapes else a.chain(op, x, y, made)
+        return made if done else None
 
     return run
 

@@ -14,6 +14,9 @@ from ..threads import LONG, share
 from .chains import MUL, Then
 from .primitives import DST, F4, SRC, WEIGHTS, Call, address, cached, described, good, lib, plain, strides_of
 
+_FEW = 1 << 15  # elements: fewer are looked through by numpy
+_WIDE = 1 << 10
+_ONES = np.ones(_WIDE, F4)
 _NANOSECONDS = 1 / 40  # of a multiplication and an addition
 
 
@@ -49,6 +52,18 @@ def row_sums(x: Any, ones: Any) -> Any:
     m, k = x.shape
     y = np.empty(m, F4)
     return None if _gemm(m, 1, k, x, k, ones, 1, y) else y
+
+
+def has_nan(flat: Any) -> bool:
+    """Whether there is a nan in a dense vector in which no two infinities cancel, as softmax and its logarithm make."""
+    used = flat.size - flat.size % _WIDE if flat.size >= _FEW else 0
+    rest = flat[used:]
+    if rest.size and np.isnan(rest.max()):
+        return True
+    if not used:
+        return False
+    sums = row_sums(flat[:used].reshape(-1, _WIDE), _ONES)
+    return sums is None or bool(np.isnan(sums.max()))
 
 
 def column_sums(x: Any, ones: Any) -> Any:

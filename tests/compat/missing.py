@@ -99,7 +99,7 @@ MISSING = [
     ("autograd.profiler", TRACER, "EnforceUnique KinetoStepTracker MemRecordsAcc"),
     ("autograd.profiler", TRACER, "load_nvprof parse_nvprof_trace"),
     ("profiler", TRACER, "DeviceType ExecutionTraceObserver"),
-    ("func", "transforms of traced functions", "debug_unwrap functionalize linearize rearrange"),
+    ("func", "transforms of traced functions", "debug_unwrap functionalize rearrange"),
     ("func", "for models in one batch, which vmap does not need here", "replace_all_batch_norm_modules_"),
     ("linalg", STATEMENTS, "common_notes"),
     # ---- devices --------------------------------------------------------------------------------------------

@@ -88,17 +88,22 @@ def sparse():
     assert message(torch.optim.SparseAdam, [torch.nn.Parameter(torch.ones(2))]) == ""
 
 
-@claims("`func.vmap` calls its function once for each sample.")
+@claims(
+    "`func.vmap` calls its function again for each sample where it looks at a tensor's memory or draws other random "
+    "numbers for each."
+)
 def batched():
     calls: dict = {}
     for L in (vistorch, torch):
 
         def square(x, L=L):
             calls[L] = calls.get(L, 0) + 1
-            return x * x
+            return x * x + 0 * L.rand(())
 
-        assert L.func.vmap(square)(L.arange(3.0)).tolist() == [0, 1, 4]
-    assert calls == {vistorch: 3, torch: 1}
+        assert L.func.vmap(square, randomness="different")(L.arange(3.0)).tolist() == [0, 1, 4]
+        calls[L, "different"] = calls.pop(L)
+        assert L.func.vmap(square, randomness="same")(L.arange(3.0)).tolist() == [0, 1, 4]
+    assert calls == {(vistorch, "different"): 4, (torch, "different"): 1, vistorch: 1, torch: 1}
 
 
 @claims("`func.jacfwd`, `func.jvp` and `func.hessian` are computed in reverse mode.")

@@ -330,7 +330,10 @@ class BackwardCFunction(Base):
             raise RuntimeError(
                 f"{start}got {errors.sizes(d.shape)} but expected shape compatible with {errors.sizes(e.shape)}"
             )
-        if r._place is not e.place:
+        if errors.BATCHED in (r._place.kind, e.place.kind):
+            if r._place is not e.place and not create_graph:
+                raise errors.Unbatchable("a gradient that all samples share")
+        elif r._place is not e.place:
             raise RuntimeError(f"{start}expected device {e.place.device} but got {r._place.device}")
         return r if create_graph else d
 

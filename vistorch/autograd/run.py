@@ -15,9 +15,10 @@ from ..engine.backward.backward_pass import Pass, drain, order_of, root_of
 from ..engine.base import errors
 from ..engine.base.dims import switch
 from ..engine.base.events import listeners
+from ..engine.batching import levels
 from ..engine.core import views
 from ..engine.core.base_ops import expand
-from ..engine.core.graph import Out, edge
+from ..engine.core.graph import FREED, Out, edge
 from ..engine.core.private_order import by_rows
 from ..engine.core.registry import FUNCTIONS, public
 from ..engine.core.rules import REC
@@ -126,7 +127,7 @@ def _root(out: Any, g: Any, nr: int) -> Any:
 
 def _fit(g: Tensor, root: Any, nr: int, create_graph: bool) -> Any:
     """A starting gradient in the type of its root: an array, or a Tensor for a recorded pass."""
-    if g._place is not root.place:
+    if g._place is not root.place and not (create_graph and g._place.kind == errors.BATCHED):
         raise RuntimeError(
             f"invalid gradient at index {nr} - expected device {root.place.device} but got {g._place.device}"
         )
@@ -301,7 +302,7 @@ def grad(
         create_graph: record the pass, so that it can be differentiated again.
         only_inputs: has no effect (as in PyTorch).
         allow_unused: give None for inputs that the outputs do not depend on, instead of an error.
-        is_grads_batched: the first dimension of grad_outputs is a batch; one pass is run for each entry.
+        is_grads_batched: the first dimension of grad_outputs is a batch; one pass computes all of it.
         materialize_grads: give zeros for unused inputs; implies allow_unused.
 
     Example:
@@ -341,7 +342,16 @@ def _caught(
     outs: tuple, ins: tuple, given: tuple, retain_graph: Any, create_graph: bool, allow_unused: bool
 ) -> list:
     """The gradients of one pass, None where none arrived."""
+    records = create_graph
+    if not create_graph and any(
+        isinstance(g, Tensor)
+        and g._place.kind == errors.BATCHED
+        and getattr(out, "_place", None) is not g._place
+        for out, g in zip(outs, given, strict=False)
+    ):  # samples of gradients of a graph that has none: ops bring the two together
+        retain_graph, create_graph = bool(retain_graph), True
     run, targets = _pass(outs, given, retain_graph, create_graph, ins, False)
+    run.records = records
     _drain(run, outs)
     made: dict = {}  # an input given twice gets one gradient twice
     for i, e in enumerate(targets):
@@ -399,6 +409,10 @@ def _batched(
     if all(g is None for g in given):
         raise ValueError("is_grads_batched=True needs grad_outputs: their first dimension is the batch")
     n = next(len(g) for g in given if g is not None)
+    try:
+        return _at_once(outs, ins, given, n, retain_graph, create_graph, allow_unused)
+    except errors.Unbatchable:
+        pass
     rows = [
         _caught(
             outs,
@@ -411,6 +425,23 @@ def _batched(
         for i in range(n)
     ]
     return [None if col[0] is None else FUNCTIONS["stack"](list(col)) for col in zip(*rows, strict=True)]
+
+
+def _at_once(
+    outs: tuple, ins: tuple, given: tuple, n: int, retain_graph: Any, create_graph: bool, allow_unused: bool
+) -> list:
+    """One pass for the whole batch."""
+    if not all(g is None or levels.at_hand(g) for g in given):
+        raise errors.Unbatchable("another device")
+    with levels.level(n) as level:
+        inside = tuple([None if g is None else levels.entered(g, 0, level) for g in given])
+        found = _caught(outs, ins, inside, True, create_graph, allow_unused)
+    results = [None if g is None else levels.left(g, 0, level) for g in found]
+    if not (create_graph if retain_graph is None else retain_graph):
+        for node in order_of([_root(out, g, i) for i, (out, g) in enumerate(zip(outs, given, strict=True))]):
+            if getattr(node, "rule", None) is not None and node.saved and node.rule.saves_tensors:
+                node.saved = FREED
+    return results
 
 
 @public("backward", function=False)

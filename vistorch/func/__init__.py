@@ -2,7 +2,7 @@
 
 from .batches import vmap
 from .derivatives import grad, grad_and_value, vjp
-from .jacobians import hessian, jacfwd, jacrev, jvp
+from .jacobians import hessian, jacfwd, jacrev, jvp, linearize
 from .modules import functional_call, stack_module_state
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "linearize",
     "stack_module_state",
     "vjp",
     "vmap",

@@ -1,7 +1,8 @@
 """A function of single samples over a batch of them: `vmap`.
 
-The function runs once for each sample and the results are stacked: right for every op, view, write and random number
-that the function uses, and no faster than a loop.
+The function runs once, with tensors that carry all samples and show the shape of one (`engine/batching`). Where it
+looks at the memory of such a tensor, or draws a number for each sample, it runs once for each sample and the results
+are stacked.
 
 Invariant: what a call gives is what the loop over the samples gives, under autograd too.
 """
@@ -12,6 +13,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..engine.base.errors import Unbatchable
+from ..engine.batching import levels
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
 from ..engine.random.generators import get_rng_state, set_rng_state
@@ -19,7 +22,7 @@ from .trees import LEAF, built, flat
 
 __all__ = ["vmap"]
 
-stack = FUNCTIONS["stack"]
+cat, stack = FUNCTIONS["cat"], FUNCTIONS["stack"]
 NAME = "vmap"
 DREW = (
     "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
@@ -37,7 +40,8 @@ def vmap(
 ) -> Callable:
     """The function of batches that calls `func` with each sample and stacks what it gives.
 
-    The samples go one after the other, so it is as fast as that loop, and no faster.
+    The samples are computed at once, op by op. An op without a rule for that takes them one after the other; so does
+    the whole call where `func` looks at the memory of a tensor, or draws other random numbers for each sample.
 
     Args:
         func: a function of single samples; gives tensors, or nested tuples, lists and dicts of them.
@@ -45,7 +49,7 @@ def vmap(
             Arguments given by name are shared.
         out_dims: which dim of each result is to count them.
         randomness: "different" for every sample, "same" for all, "error" to refuse random numbers.
-        chunk_size: accepted; the samples go one by one.
+        chunk_size: how many samples are computed at once; all if None.
 
     Example:
         >>> import vistorch
@@ -66,14 +70,23 @@ def vmap(
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         leaves, form = flat(args)
-        dims = _spread(in_dims, form, args)
-        size = _size(func, in_dims, leaves, dims)
-        state: Any = None if randomness == "different" else get_rng_state()
+        call = _Call(func, leaves, form, _spread(in_dims, form, args), kwargs, out_dims)
+        size = _size(func, in_dims, leaves, call.dims)
+        state: Any = get_rng_state()
+        if call.batchable():
+            try:
+                return call.in_chunks(size, chunk_size or max(size, 1), state, randomness)
+            except Unbatchable:
+                set_rng_state(state)
+        if not size:
+            raise ValueError(
+                "vmap: the mapped dimension has no samples, and a result of no samples has no known shape"
+            )
         results = []
         for i in range(size):
             if randomness == "same":
                 set_rng_state(state)
-            one = [_sample(x, d, i) for x, d in zip(leaves, dims, strict=True)]
+            one = [_sample(x, d, i) for x, d in zip(leaves, call.dims, strict=True)]
             results.append(func(*built(form, one), **kwargs))
             if randomness == "error" and not get_rng_state().equal(state):
                 set_rng_state(state)
@@ -81,6 +94,109 @@ def vmap(
         return _stacked(func, results, out_dims)
 
     return wrapped
+
+
+class _Call:
+    """One call of a function of samples, for all of them at once.
+
+    Args:
+        func: the function.
+        leaves: the values of its arguments.
+        form: how they are arranged.
+        dims: for each value the dim that counts the samples, or None.
+        kwargs: arguments by name.
+        out_dims: as for `vmap`.
+    """
+
+    def __init__(
+        self, func: Callable, leaves: list, form: Any, dims: list, kwargs: dict, out_dims: Any
+    ) -> None:
+        self.func, self.leaves, self.form, self.dims = func, leaves, form, dims
+        self.kwargs, self.out_dims = kwargs, out_dims
+
+    def batchable(self) -> bool:
+        """Whether the tensors are where samples can be computed at once."""
+        return all(levels.at_hand(x) for x, d in zip(self.leaves, self.dims, strict=True) if d is not None)
+
+    def in_chunks(self, size: int, most: int, state: Any, randomness: str) -> Any:
+        """The function of all samples, of at most so many at a time."""
+        columns: list[list] = []
+        form: Any = LEAF
+        for start in range(0, size, most) if size else (0,):
+            set_rng_state(state)
+            values, form = self.at_once(start, min(most, size - start), size)
+            if randomness != "same" and not get_rng_state().equal(state):
+                if randomness == "different":
+                    raise Unbatchable("random numbers for each sample")
+                set_rng_state(state)
+                raise RuntimeError(DREW)
+            columns.append(values)
+        if len(columns) == 1:
+            return built(form, columns[0])
+        dims = _out_dims(self.out_dims, form, len(columns[0]))
+        return built(
+            form,
+            [
+                parts[0] if d is None else cat(list(parts), d)
+                for parts, d in zip(zip(*columns, strict=True), dims, strict=True)
+            ],
+        )
+
+    def at_once(self, start: int, count: int, size: int) -> tuple[list, Any]:
+        """The function of some samples, which it sees as one; the values of its result, and their form."""
+        with levels.level(count) as level:
+            inputs = []
+            for x, d in zip(self.leaves, self.dims, strict=True):
+                if d is not None:
+                    x = x if count == size else x.narrow(d, start, count)
+                    x = levels.entered(x, d % x.ndim, level)
+                elif isinstance(x, Tensor) and levels.at_hand(x):
+                    x = levels.shared(x, (level,))
+                inputs.append(x)
+            result = self.func(*built(self.form, inputs), **self.kwargs)
+        values, form = flat(result)
+        dims = _out_dims(self.out_dims, form, len(values))
+        return [self.given_back(x, d, level) for x, d in zip(values, dims, strict=True)], form
+
+    def given_back(self, x: Any, dim: int | None, level: levels.Level) -> Tensor:
+        """One value of the result with a dim that counts the samples."""
+        label = _check_result(self.func, x)
+        if dim is not None:
+            rank = x.ndim + 1
+            if not -rank <= dim < rank:
+                raise IndexError(
+                    f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})"
+                )
+            return levels.left(x, dim % rank, level)
+        own = levels.levels_of(x._place)
+        if level in own:
+            if x._data.lanes[own.index(level)] != 1:
+                raise ValueError(
+                    f"vmap({label}, ...): `{label}` can not return a BatchedTensor when out_dim is None"
+                )
+            return levels.left(x, 0, level)[0]
+        return x
+
+
+def _check_result(func: Callable, x: Any) -> str:
+    label = getattr(func, "__name__", "func")
+    if not isinstance(x, Tensor):
+        raise ValueError(
+            f"vmap({label}, ...): `{label}` must only return Tensors, got type {type(x)}. Did you mean to "
+            "set out_dims= to None for output?"
+        )
+    return label
+
+
+def _out_dims(out_dims: Any, form: Any, count: int) -> list:
+    """One dim for each value of a result."""
+    if isinstance(out_dims, int) or out_dims is None:
+        return [out_dims] * count
+    if form is LEAF and len(out_dims) == 1:
+        return list(out_dims)
+    dims: list = []
+    _walk(tuple(out_dims) if isinstance(out_dims, list) else out_dims, form, dims)
+    return dims
 
 
 def _sample(x: Any, dim: int | None, i: int) -> Any:
@@ -156,10 +272,6 @@ def _size(func: Callable, in_dims: Any, leaves: list, dims: list) -> int:
             f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sizes} for the "
             "mapped dimension"
         )
-    if sizes[0] == 0:
-        raise ValueError(
-            "vmap: the mapped dimension has no samples, and a result of no samples has no known shape"
-        )
     return sizes[0]
 
 
@@ -173,20 +285,14 @@ def _stacked(func: Callable, results: list, out_dims: Any) -> Any:
             raise ValueError("vmap: the function gave results of different structures for different samples")
         for column, value in zip(columns, values, strict=True):
             column.append(value)
-    if isinstance(out_dims, int) or out_dims is None:
-        dims: list = [out_dims] * len(first)
-    elif form is LEAF and len(out_dims) == 1:
-        dims = list(out_dims)
-    else:
-        dims = []
-        _walk(tuple(out_dims) if isinstance(out_dims, list) else out_dims, form, dims)
+    dims = _out_dims(out_dims, form, len(first))
     whole = []
     for column, dim in zip(columns, dims, strict=True):
-        if not isinstance(column[0], Tensor):
-            label = getattr(func, "__name__", "func")
-            raise ValueError(
-                f"vmap({label}, ...): `{label}` must only return Tensors, got type {type(column[0])}. Did you mean to "
-                "set out_dims= to None for output?"
+        _check_result(func, column[0])
+        if any(x.shape != column[0].shape for x in column):
+            raise RuntimeError(
+                "vmap: We do not support batching operators that can output dynamic shape: the samples give results of "
+                f"the sizes {sorted({tuple(x.shape) for x in column})}. Use where(), or a mask of fixed size."
             )
         whole.append(column[0] if dim is None else stack(column, dim))
     return built(form, whole)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..autograd import grad as backward
 from ..engine.base.modes import enable_grad, is_grad_enabled, out_of_inference
+from ..engine.batching import levels
 from ..engine.core.graph import AccumulateGrad
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor, wrap
@@ -56,6 +57,8 @@ class Stand:
         """A tensor of the same values that requires grad; where x has history, one that knows it."""
         if not isinstance(x, Tensor):
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        if levels.active() and levels.at_hand(x):
+            x = levels.shared(x, levels.active())  # each sample has a derivative of its own
         if x.requires_grad and self.recording:
             return x.view_as(x)
         made = (wrap(x._data, x._place) if x.is_inference() else x.detach()).requires_grad_()

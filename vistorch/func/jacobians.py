@@ -1,6 +1,6 @@
 """Jacobians as functions, and derivatives in a direction.
 
-Everything is computed in reverse mode, one row after the other.
+Everything is computed in reverse mode, all rows of a Jacobian at once.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..autograd import grad as backward
 from ..engine.base.modes import enable_grad, out_of_inference
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from .batches import vmap
 from .derivatives import OUTPUT, Derived, check_tensors, numbered, plain, vjp_by
 from .trees import built, flat
 
-__all__ = ["hessian", "jacfwd", "jacrev", "jvp"]
+__all__ = ["hessian", "jacfwd", "jacrev", "jvp", "linearize"]
 
-ones_like, stack, zeros_like = FUNCTIONS["ones_like"], FUNCTIONS["stack"], FUNCTIONS["zeros_like"]
+eye, ones_like, zeros_like = FUNCTIONS["eye"], FUNCTIONS["ones_like"], FUNCTIONS["zeros_like"]
 JVP = "jvp(f, primals, tangents)"
 
 
@@ -35,7 +37,7 @@ def jacrev(
         func: gives a tensor, or nested tuples, lists and dicts of them.
         argnums: the argument to derive by, or a tuple of them.
         has_aux: `func` gives a pair, and the second part is passed on.
-        chunk_size: accepted; the rows are computed one after the other.
+        chunk_size: how many rows are computed at once; all if None.
 
     Example:
         >>> import vistorch
@@ -45,7 +47,7 @@ def jacrev(
     """
     if not (chunk_size is None or chunk_size > 0):
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-    return _jacobian(func, argnums, has_aux, "jacrev")
+    return _jacobian(func, argnums, has_aux, "jacrev", chunk_size)
 
 
 def jacfwd(func: Callable, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Callable:
@@ -81,7 +83,9 @@ def hessian(func: Callable, argnums: Any = 0) -> Callable:
     return jacfwd(jacrev(func, argnums), argnums)
 
 
-def _jacobian(func: Callable, argnums: Any, has_aux: bool, name: str) -> Callable:
+def _jacobian(
+    func: Callable, argnums: Any, has_aux: bool, name: str, chunk_size: int | None = None
+) -> Callable:
     @functools.wraps(func)
     @out_of_inference()
     def wrapper(*args: Any) -> Any:
@@ -91,26 +95,29 @@ def _jacobian(func: Callable, argnums: Any, has_aux: bool, name: str) -> Callabl
         _refuse_complex(name, outputs, "outputs")
         at = numbered(argnums, len(args))
         inputs, in_form = flat(Derived.chosen(args, at))
-        rows = [_rows(i, outputs, out_form, inputs, pull) for i in range(len(outputs))]
+        rows = [_rows(i, outputs, out_form, inputs, pull, chunk_size) for i in range(len(outputs))]
         result = built(out_form, [built(in_form, row) for row in rows])
         return (result, *aux) if has_aux else result
 
     return wrapper
 
 
-def _rows(nr: int, outputs: list, form: Any, inputs: list, pull: Callable) -> list[Tensor]:
+def _rows(
+    nr: int, outputs: list, form: Any, inputs: list, pull: Callable, chunk_size: int | None
+) -> list[Tensor]:
     """The Jacobians of one output with respect to every input."""
     out = outputs[nr]
-    columns: list[list] = [[] for _ in inputs]
-    for k in range(out.numel()):
-        ask = [zeros_like(o) for o in outputs]
-        ask[nr].view(-1)[k] = 1
-        for column, g in zip(columns, flat(pull(built(form, ask)))[0], strict=True):
-            column.append(g)
-    return [
-        stack(column).view(out.shape + x.shape) if column else x.new_zeros(out.shape + x.shape)
-        for column, x in zip(columns, inputs, strict=True)
-    ]
+    n = out.numel()
+    if not n:
+        return [x.new_zeros(out.shape + x.shape) for x in inputs]
+
+    def row(weights: Tensor) -> tuple:
+        ask = [weights if i == nr else zeros_like(o) for i, o in enumerate(outputs)]
+        return tuple(flat(pull(built(form, ask)))[0])
+
+    ones = eye(n, dtype=out.dtype, device=out.device).view((n, *out.shape))
+    rows = vmap(row, chunk_size=chunk_size, randomness="same")(ones)
+    return [column.reshape(out.shape + x.shape) for column, x in zip(rows, inputs, strict=True)]
 
 
 def _refuse_complex(name: str, leaves: list, what: str) -> None:
@@ -187,3 +194,49 @@ def _along(call: Derived, out: Tensor, along: list, strict: bool, keep: bool) ->
         return plain(
             again.pulled(list(heads), list(directions), retain_graph=True, create_graph=keep)[0], keep
         )
+
+
+@out_of_inference()
+def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:
+    """The value of `func`, and the function that gives its derivative there in any direction.
+
+    Args:
+        func: gives a tensor, or nested tuples, lists and dicts of them.
+        *primals: its arguments.
+
+    Example:
+        >>> import vistorch
+        >>> value, along = vistorch.func.linearize(lambda x: x * x, vistorch.tensor(3.0))
+        >>> value, along(vistorch.tensor(1.0)), along(vistorch.tensor(2.0))
+        (tensor(9.), tensor(6.), tensor(12.))
+    """
+    given, form = flat(primals)
+    value, pull = vjp_by(func, primals, None, False)
+    outputs, out_form = flat(value)
+    with enable_grad():
+        weights = [zeros_like(out).requires_grad_() for out in outputs]
+        pulled = flat(pull(built(out_form, weights), create_graph=True))[0]
+
+    @out_of_inference()
+    def along(*tangents: Any) -> Any:
+        directions, other = flat(tangents)
+        if other != form:
+            raise RuntimeError(
+                f"Expected the tangents {other} to have the same argspec as the primals {form}"
+            )
+        for i, (t, x) in enumerate(zip(directions, given, strict=True)):
+            for what in ("shape", "device", "dtype"):
+                if getattr(t, what) != getattr(x, what):
+                    raise RuntimeError(
+                        f"tangent:{i} with {what} {getattr(t, what)} in flattened pytree doesn't match the {what} "
+                        f"{getattr(x, what)} of the corresponding primal."
+                    )
+        pairs = [(g, t) for g, t in zip(pulled, directions, strict=True) if g.requires_grad]
+        found: Any = [None] * len(outputs)
+        if pairs:
+            heads, ways = zip(*pairs, strict=True)
+            found = backward(heads, weights, ways, retain_graph=True, allow_unused=True)
+        made = [zeros_like(out) if g is None else g for g, out in zip(found, outputs, strict=True)]
+        return built(out_form, made)
+
+    return value, along

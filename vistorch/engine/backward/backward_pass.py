@@ -107,6 +107,7 @@ class Pass:
         "order",
         "owned",
         "pending",
+        "records",
         "roots",
         "targets",
         "wanted",
@@ -135,6 +136,9 @@ class Pass:
             journal: keep the way back.
         """
         self.create_graph, self.accumulate = create_graph, accumulate
+        self.records = (
+            True  # a pass of samples over a graph without computes with tensors, and may leave no graph
+        )
         self.free = not (retain_graph or journal)
         self.order = order_of(roots)
         self.owned = set()
@@ -488,7 +492,7 @@ def queue_callback(callback: Callable[[], Any]) -> None:
 def drain(run: Pass) -> None:
     """Run a pass to its end at full speed, in the grad mode it asks for."""
     before, outer = mode.on, mode.run
-    mode.on, mode.run = recording() if run.create_graph else False, run
+    mode.on, mode.run = recording() if run.create_graph and run.records else False, run
     try:
         if outer is None:
             with without_warnings():

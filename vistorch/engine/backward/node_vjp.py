@@ -10,7 +10,10 @@ from ..base import errors
 from ..core.graph import CONST, FREED, IN
 from ..core.record import unpack_raw, unpack_recorded
 from ..core.rules import RAW, REC
+from ..core.sharing import together
 from ..core.tensor import Tensor
+from ..memory.lanes import Lanes
+from ..memory.placement import BATCHED
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
@@ -75,10 +78,13 @@ def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
         if n.dtype is not F4 and n.dtype is not F8:
             g, values = softened(rule, g, values, n.dtype)
     try:
-        if rule.together is not None and (not create_graph or rule.together is rule.vjps[0]):
+        alone = create_graph or n.place.kind == BATCHED  # the formulas, if there are any
+        if rule.together is not None and (not alone or rule.together is rule.vjps[0]):
             wants = tuple([e is not None and (wanted is None or e in wanted) for e in n.edges])
             if not any(wants):
                 return [None] * len(wants)
+            if n.place.kind == BATCHED and not create_graph:
+                return list(together[0](rule.together, g, wants, [values[i] for i in rule.together_picks]))
             xp = None if create_graph else F.xp
             return list(rule.together(xp, g, wants, *[values[i] for i in rule.together_picks]))
         return [
@@ -102,7 +108,7 @@ def softened(rule: Any, g: Any, values: Any, dt: Any) -> tuple:
         if rule.holomorphic:
             values = [
                 v.conjugate()
-                if isinstance(v, (np.ndarray, complex)) or hasattr(v, "__cuda_array_interface__")
+                if isinstance(v, (np.ndarray, complex, Lanes)) or hasattr(v, "__cuda_array_interface__")
                 else v
                 for v in values
             ]

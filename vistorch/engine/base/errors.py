@@ -189,9 +189,39 @@ def broadcast(a: tuple, b: tuple) -> str | None:
     return None
 
 
+BATCHED = 2  # the kind of a place whose arrays have batch dims that do not show: a call of `vmap`
+
+
+class Unbatchable(Exception):
+    """Something looks at the memory of a batched tensor: the samples must go one by one."""
+
+
+VMAP_ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
+    "please try to rewrite what you're doing with other operations."
+)
+VMAP_IN_PLACE = (
+    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args "
+    "that has more elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
+    "over in a vmap. Please try to use out-of-place operators instead of inplace arithmetic."
+)
+VMAP_CONTROL_FLOW = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support that "
+    "yet; choose between two results with where()."
+)
+
+
 def devices(a: Any, b: Any, func: str = "") -> str:
     """Tensors of two devices met in one op."""
+    if a.kind == BATCHED or b.kind == BATCHED:
+        raise Unbatchable("one of them has batch dims")
     return f"Expected all tensors to be on the same device, but found at least two devices, {a.device} and {b.device}!"
+
+
+def check_devices(a: Any, b: Any, func: str = "") -> None:
+    """Refuse tensors of two devices; those that only differ in batch dims are brought together by the op."""
+    if a.kind != BATCHED and b.kind != BATCHED:
+        raise RuntimeError(devices(a, b, func))
 
 
 class OutOfMemoryError(RuntimeError):

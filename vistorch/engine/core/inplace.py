@@ -72,6 +72,10 @@ def replace(
     if aliased:
         raise RuntimeError(errors.WRITE_ALIASED)
     r = o._data
+    if o._place is not x._place and o._place.kind == errors.BATCHED:
+        if any(n > 1 for n in r.lanes):
+            raise RuntimeError(errors.VMAP_IN_PLACE)
+        raise errors.Unbatchable("a write into a tensor without batch dims")
     if r.shape != d.shape:
         raise RuntimeError(out_argument.outgrown(d.shape, r.shape))
     if r.dtype != d.dtype:

@@ -22,6 +22,7 @@ from .graph import UNTRACKED, Version
 from .private_order import Private, keep, through
 from .record import record
 from .rules import REC, Rule, define
+from .sharing import same_place
 from .tensor import Tensor, asarray, ndarray, new, wrap
 from .views import View
 
@@ -125,13 +126,13 @@ def run(rule: Rule, place: Any, raw: list, consts: tuple) -> Any:
     return hushed(kernel, *raw, *consts)
 
 
-def common_place(rule: Rule, ins: tuple) -> Any:
-    """The one place of all inputs; PyTorch's sentence if there are two."""
+def at_one_place(rule: Rule, ins: tuple) -> tuple:
+    """The inputs at one place; PyTorch's sentence if they are not."""
     place = ins[0]._place
     for t in ins:
         if t._place is not place:
-            raise RuntimeError(errors.devices(place, t._place, rule.name))
-    return place
+            return same_place(rule.name, ins)
+    return ins
 
 
 def _general(rule: Rule) -> Callable:
@@ -147,7 +148,7 @@ def _general(rule: Rule) -> Callable:
         raw = []
         for t, wanted in zip(ins, wants):  # noqa: B905  hot
             if t._place is not place:
-                raise RuntimeError(errors.devices(place, t._place, rule.name))
+                return call(*same_place(rule.name, ins), *consts)
             if t._view is not None:
                 t._view.sync(t)
             if wanted and t._rg:

@@ -68,6 +68,7 @@ def unary(
         formula=formula,
         vjps={} if input is None else {"input": input},
     )
+    rule.batching = "pointwise"
     run = rule.kernels[0]
     differentiable = input is not None
     f4, f8 = (F4, F8) if floats else (None, None)
@@ -168,6 +169,7 @@ def binary(
     takes = frozenset(numbers.split())
     how = (kind, check, refuse, takes, wide_numbers)
     f4, f8 = (F4, F8) if floats else (None, None)
+    rule.batching = "pointwise"
     run = rule.kernels[0]
     own = rule if names is None else rule.variants[0]
     both = len(vjps) == 2

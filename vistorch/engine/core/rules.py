@@ -28,6 +28,7 @@ from ..base import errors
 from ..kernels.cuda.library import array_library
 from ..kernels.fast import rows as fast
 from ..memory import placement
+from ..memory.placement import BATCHED
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, STRIDES, Node
 from .node_maker import deferred, maker, unpacker
 from .private_order import by_rows
@@ -49,6 +50,8 @@ class Namespace:
 RAW = [Namespace(np), Namespace()]
 REC = Namespace()
 TABLE: dict[str, Rule] = {}
+# The function that makes a row's kernel for samples; `engine/batching` enters it.
+batching: list[Callable] = []
 
 
 def parameters(fn: Callable) -> tuple[str, ...]:
@@ -67,6 +70,7 @@ class Rule:
     """One row of the table, compiled."""
 
     __slots__ = (
+        "batching",
         "consts",
         "differentiable_outs",
         "formula",
@@ -220,7 +224,8 @@ def define(
         rule.grad_name, (Node,), {"__slots__": (), "rule": rule, "__module__": "vistorch.autograd"}
     )
     bound = fast.chosen(name, bind(kernel, np))
-    rule.kernels = [bound, None]
+    rule.kernels = [bound, None, None]
+    rule.kernels[BATCHED], rule.batching = _of_samples(rule), ""
     rule.variants = (rule, rule)
     if name in TABLE:
         raise TypeError(f"two rows are named {name!r}")
@@ -229,6 +234,16 @@ def define(
     if RAW[1].xp is not None:
         _to_cupy(rule, RAW[1].xp)
     return rule
+
+
+def _of_samples(rule: Rule) -> Callable:
+    """The kernel of a row for samples, made when it is first called."""
+
+    def call(*args: Any) -> Any:
+        kernel = rule.kernels[BATCHED] = batching[0](rule)
+        return kernel(*args)
+
+    return call
 
 
 def variant(rule: Rule, name_in_graph: str) -> Rule:

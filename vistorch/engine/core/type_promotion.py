@@ -15,7 +15,8 @@ from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import hushed
 from ..library_name import library
-from . import out_argument
+from ..memory.placement import BATCHED
+from . import out_argument, sharing
 from .base_ops import to_place
 from .graph import NUMBERS, sync_rg
 from .record import Promoted, record
@@ -189,6 +190,8 @@ def result_type(*operands: Any) -> np.dtype:
 def same_place(name: str, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """Bring a zero-dim CPU tensor to the other's device; refuse any other mixture."""
     if x._place is not y._place:
+        if BATCHED in (x._place.kind, y._place.kind):
+            return sharing.same_place(name, (x, y))  # type: ignore[return-value]
         if y._data.ndim == 0 and y._place.device.type == "cpu":
             return x, _brought(y, x._place)
         if x._data.ndim == 0 and x._place.device.type == "cpu":
@@ -284,6 +287,8 @@ def several(
         d = plain(rule, ins, consts)
         if d is not None:
             return finish(rule, ins[0]._place, d, ins, None, consts)
+    if any(isinstance(t, Tensor) and t._place.kind == BATCHED for t in ins):
+        ins = sharing.same_place(rule.name, ins)
     place = None
     for t in ins:
         if isinstance(t, Tensor) and (

@@ -13,6 +13,7 @@ import numpy as np
 from ..base import cuda_probe
 from ..base.device import CPU_DEVICE, default, is_index, make
 from ..base.device import device as named_device
+from ..base.errors import BATCHED, Unbatchable
 from ..kernels import simulated
 from ..kernels.cuda import capture, faults
 from ..kernels.cuda.library import array_library
@@ -39,7 +40,7 @@ class Place:
     Slots:
         device: the public device, a CUDA one with its index.
         index: the CUDA index, -1 for the CPU.
-        kind: which of a rule's two kernels computes here: NUMPY or CUPY.
+        kind: which of a rule's kernels computes here: NUMPY, CUPY or BATCHED.
         xp: the array module, numpy or cupy.
         simulated: a pretended CUDA device, which is numpy on the CPU.
         name: the device as a string, for messages.
@@ -224,6 +225,10 @@ def move(array: Any, source: Place, target: Place, non_blocking: bool = False, c
     """
     if source is target and not copy:
         return array
+    if source is CPU and target.kind == BATCHED:
+        return target.xp.asarray(array)
+    if source.kind == BATCHED or target.kind == BATCHED:
+        raise Unbatchable("a copy between places")
     if source is META or target is META:
         if target is not META:
             raise NotImplementedError(NO_DATA)

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes, type_names
+from ..base import dtypes, errors, type_names
 from ..base.dims import flag
 from ..base.events import listeners
 from ..base.modes import mode
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, ndarray, wrap
 from ..kernels.cuda import capture, faults
-from ..memory.placement import CPU, META, NO_DATA, move
+from ..memory.placement import BATCHED, CPU, META, NO_DATA, move
 from .format import tensor_text
 
 REQUIRES_GRAD = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -34,6 +34,8 @@ def host(t: Tensor) -> ndarray:
     place = t._place
     if place is META:
         raise NotImplementedError(NO_DATA)
+    if place.kind == BATCHED:
+        raise errors.Unbatchable("the values of a sample")
     return t._data if not place.kind else move(t._data, place, CPU)
 
 
@@ -52,6 +54,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray:
     """
     if not flag(force, "numpy", "force"):
         if self._place is not CPU:
+            if self._place.kind == BATCHED:
+                host(self)
             raise TypeError(
                 f"can't convert {self._place.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
                 "to host memory first."
@@ -76,6 +80,8 @@ def item(self: Tensor) -> Any:
         2.5
     """
     d = self._data
+    if self._place.kind == BATCHED:
+        raise RuntimeError(errors.VMAP_ITEM)
     if d.size != 1:
         raise RuntimeError(f"a Tensor with {d.size} elements cannot be converted to Scalar")
     if (emit := listeners.cut) is not None:
@@ -108,6 +114,10 @@ def tolist(self: Tensor) -> Any:
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The tensor's text."""
     place = self._place
+    if place.kind == BATCHED:
+        d = self._data
+        values = "\n".join("    " + line for line in _repr(wrap(d.array)).splitlines())
+        return f"BatchedTensor(lvl={d.lead}, bdim=0, value=\n{values}\n)"
     cls = type(self)
     name = "tensor" if cls is Tensor else cls.__dict__.get("_shown_as", cls.__name__)
     try:
@@ -169,6 +179,8 @@ def _complex(self: Tensor) -> complex:
 
 def _bool(self: Tensor) -> bool:
     n = self._data.size
+    if self._place.kind == BATCHED:
+        raise RuntimeError(errors.VMAP_CONTROL_FLOW)
     if n != 1:
         many = "more than one value" if n else "no values"
         raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")

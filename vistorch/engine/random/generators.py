@@ -12,7 +12,7 @@ from typing import Any
 from ..base import cuda_probe
 from ..core.tensor import Tensor
 from ..library_name import library
-from ..memory.placement import CPU, META, cuda_place, place_of
+from ..memory.placement import BATCHED, CPU, META, cuda_place, place_of
 from .cpu_generator import Generator
 from .device_generator import DeviceGenerator
 
@@ -45,7 +45,9 @@ def pick(generator: Any, place: Any, name: str) -> Any:
     if place is META:
         return of_nothing
     if generator is None:
-        return default_generator if place is CPU else of_device(place.device.index)
+        if place is CPU or place.kind == BATCHED:
+            return default_generator
+        return of_device(place.device.index)
     if not isinstance(generator, Generator):
         raise TypeError(
             f"{name}(): argument 'generator' must be {library}.Generator, not {type(generator).__name__}"

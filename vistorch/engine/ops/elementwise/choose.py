@@ -127,7 +127,7 @@ def _chosen(condition, x, y, out):
                 place = t._place
                 c = type_promotion._brought(condition, place)._data != 0
             elif t._data.ndim or t._place.device.type != "cpu":
-                raise RuntimeError(errors.devices(place, t._place, "where"))
+                errors.check_devices(place, t._place, "where")
     if c is not condition._data:
         condition = wrap(c, place)  # formulas have to see bools
     x, y = (

@@ -18,7 +18,8 @@ from ...core.graph import sync_rg, version
 from ...core.inplace import replace
 from ...core.registry import METHODS
 from ...core.tensor import Tensor, wrap
-from ...memory.placement import CPU
+from ...memory.lanes import Lanes
+from ...memory.placement import BATCHED, CPU
 
 LONG = np.dtype("i8")
 INT = np.dtype("i4")
@@ -64,7 +65,11 @@ def scalar_name(t: Tensor) -> str:
 
 def reach(index: Any, size: int, place: Any, low: int = 0, func: str = "index") -> Any:
     """The first index outside `low` <= i < `size`, or None. A device looks by itself, and `func` is blamed later."""
-    if place.kind:
+    if index.__class__ is Lanes:
+        index = index.array.reshape(-1)
+    elif place.kind == BATCHED:
+        pass
+    elif place.kind:
         from ...kernels.cuda import places
 
         places.check(place.xp, index, low, size, func)
@@ -217,7 +222,7 @@ def same_place(func: str, input: Tensor, *others: Tensor) -> None:
     """Refuse tensors of two devices."""
     for t in others:
         if t._place is not input._place:
-            raise RuntimeError(errors.devices(input._place, t._place, func))
+            errors.check_devices(input._place, t._place, func)
 
 
 def is_cpu_number(t: Tensor) -> bool:

@@ -87,7 +87,7 @@ def isin(
     place = holder._place
     x, y = _tested(elements, place), _tested(test_elements, place)
     if x._place is not y._place:
-        raise RuntimeError(errors.devices(x._place, y._place, "isin"))
+        errors.check_devices(x._place, y._place, "isin")
     if out is not None:
         out_argument.check_out("isin", out)
     for t in (x, y):

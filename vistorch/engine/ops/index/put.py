@@ -107,7 +107,7 @@ def index_put(input, indices, values, accumulate=False):
     where = _indices("index_put", input, indices)
     if values._place is not input._place:
         if not checks.is_cpu_number(values):
-            raise RuntimeError(errors.devices(input._place, values._place))
+            errors.check_devices(input._place, values._place)
         values = to_place(values, input._place)
     _where.check_values(where, input._data.shape, values._data)
     accumulate = flag(accumulate, "index_put", "accumulate")

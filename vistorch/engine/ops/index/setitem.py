@@ -179,6 +179,8 @@ def number(value: Any, dtype: Any) -> Any:
 
 def _slowly(x: Tensor, index: Any, value: Tensor, records: bool) -> None:
     """Any index, any value, recorded or not."""
+    if value._place.kind == errors.BATCHED and x._place.kind != errors.BATCHED:
+        raise RuntimeError(errors.VMAP_IN_PLACE)
     items = items_of(index)
     if items is not index and items[0].__class__ in (int, slice):
         region, where = getitem(x, index), None
@@ -272,8 +274,10 @@ def index_put_at(x: Tensor, where: Where, values: Tensor, accumulate: bool, reco
     d = x._data
     views.before_write(x, records)
     if values._place is not x._place:
+        if values._place.kind == errors.BATCHED:
+            raise errors.Unbatchable("values with other batch dims")
         if values._data.ndim or values._place is not CPU:
-            raise RuntimeError(errors.devices(x._place, values._place))
+            errors.check_devices(x._place, values._place)
         values = (
             to_place(values, x._place) if values._rg else wrap(move(values._data, CPU, x._place), x._place)
         )

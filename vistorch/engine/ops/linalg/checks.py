@@ -71,7 +71,7 @@ def same_place(name: str, *given: Tensor) -> None:
     """Refuse tensors of two devices."""
     for t in given[1:]:
         if t._place is not given[0]._place:
-            raise RuntimeError(errors.devices(given[0]._place, t._place, name))
+            errors.check_devices(given[0]._place, t._place, name)
 
 
 def not_implemented(kernel: str, t: Tensor) -> NotImplementedError:

@@ -149,7 +149,7 @@ def tensorsolve(input, other, dims=None, *, out=None):
     if out is not None:
         return into(out, castable("tensorsolve"), (input, other), lambda: tensorsolve(input, other, dims))
     if input._place is not other._place:
-        raise RuntimeError(errors.devices(input._place, other._place, "linalg.solve"))
+        errors.check_devices(input._place, other._place, "linalg.solve")
     moved = input
     if dims is not None:
         count = input._data.ndim

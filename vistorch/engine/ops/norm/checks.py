@@ -155,7 +155,7 @@ def same_place(input: Tensor, *others: Any) -> None:
     """Refuse tensors of two devices."""
     for t in others:
         if t is not None and t._place is not input._place:
-            raise RuntimeError(errors.devices(input._place, t._place))
+            errors.check_devices(input._place, t._place)
 
 
 def trailing(func: str, input: Tensor, shape: Any, weight: Any, bias: Any, between: str = ", ") -> tuple:

@@ -78,7 +78,7 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
     if a.dtype.kind in "biuc" and 0 not in (*a.shape, *made):
         raise sizes.missing(name, a.dtype)
     if input._place is not indices._place:
-        raise RuntimeError(errors.devices(input._place, indices._place))
+        errors.check_devices(input._place, indices._place)
     dims.check_memory((*a.shape[: a.ndim - d], *made), a.itemsize)
     wrong = index[(index < 0) | (index >= prod(made))]
     if wrong.size and prod(made):

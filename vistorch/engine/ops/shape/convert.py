@@ -16,7 +16,7 @@ from ...core.op_factory import op
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, wrap
 from ...library_name import library
-from ...memory.placement import place_of
+from ...memory.placement import BATCHED, CPU, place_of
 from ...methods.metadata import is_contiguous
 from . import rows
 from .views import tensor
@@ -121,7 +121,7 @@ def converted(
         check_format(form, "to")
         if form in RANKS:
             check_rank(form, d.ndim)
-    moves = place is not None and place is not x._place
+    moves = place is not None and place is not x._place and not (place is CPU and x._place.kind == BATCHED)
     if dtype is None:
         dtype = d.dtype
     casts = dtype != d.dtype

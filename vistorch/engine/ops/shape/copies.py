@@ -404,7 +404,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
     tensor(input, "as_strided_scatter")
     tensor(src, "as_strided_scatter", "src", 2)
     if src._place is not input._place:
-        raise RuntimeError(errors.devices(input._place, src._place, "as_strided_scatter"))
+        errors.check_devices(input._place, src._place, "as_strided_scatter")
     out = METHODS["clone"](input)
     part = METHODS["as_strided"](out, size, stride, storage_offset)
     if part._data.shape != src._data.shape:

@@ -305,7 +305,7 @@ def _put(row: Any, name: str, input: Tensor, src: Tensor, part: tuple, consts: t
             f"{errors.sizes(part)}"
         )
     if src._place is not input._place:
-        raise RuntimeError(errors.devices(input._place, src._place))
+        errors.check_devices(input._place, src._place)
     dtype = input._data.dtype
     return row(input, src if src._data.dtype == dtype else cast(src, dtype), consts)
 

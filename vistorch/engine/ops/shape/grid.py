@@ -37,7 +37,7 @@ def _grid(tensors: list, swapped: bool) -> tuple[Tensor, ...]:
     for t in tensors:
         if t._data.dtype != first._data.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-        if t._place is not first._place:
+        if t._place.device != first._place.device:
             raise RuntimeError("meshgrid expects all tensors to have the same device")
     for t in tensors:
         if t._data.ndim > 1:

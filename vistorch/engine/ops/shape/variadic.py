@@ -12,7 +12,7 @@ from ...base import errors
 from ...base.events import listeners
 from ...base.modes import mode
 from ...core.graph import CONST, Node
-from ...core.op_factory import common_place
+from ...core.op_factory import at_one_place
 from ...core.record import record
 from ...core.rules import REC, Rule, define
 from ...core.tensor import Tensor, wrap
@@ -64,8 +64,8 @@ class Variadic:
 
     def __call__(self, tensors: Any, dim: int, parts: Any) -> Tensor:
         """Join the tensors, recorded; `parts` may be a function (tensors, dim) that finds them when needed."""
-        ins = tuple(tensors)
-        place = common_place(self.base, ins)
+        ins = at_one_place(self.base, tuple(tensors))
+        place = ins[0]._place
         needs = False
         for t in ins:
             if t._view is not None:

@@ -1,0 +1,177 @@
+"""All samples at once: levels, derivatives across them, what is refused, and what goes one sample at a time."""
+
+import numpy as np
+import pytest
+
+import vistorch
+from tests.conformance import database
+from tests.conformance.columns import Entry
+from tests.func import batches
+from tests.ops.library import L, torch
+from tests.story import story
+from vistorch.engine.base.errors import Unbatchable
+from vistorch.engine.batching import by_row
+from vistorch.engine.core.rules import TABLE
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
+
+ENTRIES = """
+    add addmm baddbmm cat cumsum diagonal einsum expand gather index_select linalg.inv linalg.solve logsumexp matmul
+    mean nn.functional.avg_pool2d nn.functional.conv2d nn.functional.conv_transpose2d nn.functional.cross_entropy
+    nn.functional.layer_norm nn.functional.max_pool2d nn.functional.normalize nn.functional.scaled_dot_product_attention
+    nn.functional.unfold prod scatter_add softmax sort split stack std take_along_dim tril unfold where
+""".split()
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_the_loop_gives(name):
+    assert list(batches.wrong(Entry(database.entries()[name]), 3)) == []
+
+
+def test_a_wrong_rule_is_seen():
+    rule = TABLE["softmax"]
+    kernels = list(rule.kernels)
+    try:
+        rule.kernels[2] = by_row.pointwise(rule, lambda a, dim: kernels[0](a, 0))
+        said = list(batches.wrong(Entry(database.entries()["softmax"]), 8))
+    finally:
+        rule.kernels[2] = kernels[2]
+    assert any("values" in one for one in said)
+
+
+def test_names_of_rules_are_rows():
+    assert set(by_row.BY_NAME) - set(TABLE) == set()
+
+
+@story
+def test_levels(L, report):
+    L.manual_seed(0)
+    x, y, w = L.randn(3, 4), L.randn(5, 4), L.randn(4, 4)
+    vmap, grad = L.func.vmap, L.func.grad
+    report(vmap(lambda a: vmap(lambda b: a @ w @ b)(y))(x))
+    report(vmap(vmap(lambda a, b: (a * b).sum(), (None, 0)), (0, None), out_dims=1)(x, y))
+    report(vmap(lambda a: vmap(grad(lambda b: (a * b.sin()).sum()))(y), out_dims=1)(x))
+    report(grad(lambda m: vmap(grad(lambda v: (m @ v).tanh().sum()))(x).sum())(w))
+    report(L.func.jacrev(lambda m: vmap(lambda v: (m @ v).exp())(x * 0.1))(w * 0.1))
+    report(L.func.hessian(lambda m: vmap(lambda v: (m @ v).cos().sum())(x).sum())(w))
+    report(vmap(L.func.jacfwd(lambda v: v.cumsum(0).sin()))(x))
+    report(vmap(lambda v: L.func.vjp(lambda u: u**3, v)[1](v)[0])(x))
+    report(vmap(lambda v: L.func.jvp(lambda u: u**3, (v,), (v,))[1])(x))
+
+
+@story
+def test_results_that_samples_share(L, report):
+    x = L.arange(6.0).reshape(3, 2)
+    vmap = L.func.vmap
+    report(vmap(lambda v: L.ones(2))(x), vmap(lambda v: (v, L.arange(2)), out_dims=(0, None))(x))
+    report(vmap(lambda v: v.new_zeros(2).add_(v))(x), vmap(lambda v: L.zeros_like(v).copy_(v) + 1)(x))
+    with pytest.raises(ValueError, match="can not return a BatchedTensor when out_dim is None"):
+        vmap(lambda v: v, out_dims=None)(x)
+    with pytest.raises(RuntimeError, match="is not possible because there exists a Tensor `other`"):
+        vmap(lambda v: L.zeros(2).__setitem__(0, v[0]))(x)
+    for look in (lambda v: v.sum().item(), lambda v: int(v[0])):
+        with pytest.raises(RuntimeError, match=r"vmap: It looks like you're calling .item\(\) on a Tensor"):
+            vmap(look)(x)
+    with pytest.raises(RuntimeError, match="in some data-dependent control flow"):
+        vmap(lambda v: v if v.sum() > 0 else -v)(x)
+
+
+@story
+def test_writes(L, report):
+    x = L.arange(6.0).reshape(3, 2)
+
+    def steps(v):
+        out = v.clone()
+        out[0] = v.sum()
+        out[1:].mul_(3)
+        out += v
+        return out
+
+    report(L.func.vmap(steps)(x), L.func.vmap(L.func.grad(lambda v: (steps(v) ** 2).sum()))(x))
+    L.func.vmap(lambda v: v.mul_(2))(x)
+    report(x)
+
+
+@story
+def test_a_batch_of_gradients(L, report):
+    x = L.arange(1.0, 4.0, requires_grad=True)
+    y, seen = x**3, []
+    y.register_hook(lambda g: seen.append(tuple(g.shape)))
+    report(L.autograd.grad(y, x, L.eye(3), is_grads_batched=True)[0], seen)
+    a, b = L.ones(2, 2, requires_grad=True), L.ones(2, 2)
+    weights = L.arange(12.0).reshape(3, 2, 2)
+    (g,) = L.autograd.grad((a @ a).exp(), a, weights, is_grads_batched=True, create_graph=True)
+    report(g, L.autograd.grad(g.sum(), a)[0], b)
+
+
+@story
+def test_models(L, report):
+    L.manual_seed(0)
+    nn = L.nn
+    net = nn.Sequential(
+        nn.Conv2d(1, 3, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(27, 5), nn.LayerNorm(5)
+    )
+    params = {name: p.detach() for name, p in net.named_parameters()}
+    x, y = L.randn(4, 1, 8, 8), L.tensor([0, 1, 2, 3])
+
+    def loss(p, x, y):
+        return nn.functional.cross_entropy(L.func.functional_call(net, p, (x[None],)), y[None])
+
+    report(L.func.vmap(L.func.grad(loss), in_dims=(None, 0, 0))(params, x, y))
+    nets = [nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)) for _ in range(3)]
+    stacked, buffers = L.func.stack_module_state(nets)
+    z = L.randn(5, 3)
+    out = L.func.vmap(lambda p, z: L.func.functional_call(nets[0], (p, {}), (z,)), (0, None))(stacked, z)
+    report(out, L.stack([one(z) for one in nets]), buffers)
+    report(L.autograd.grad(out.square().sum(), list(stacked.values())))
+
+
+@pytest.mark.filterwarnings("ignore:Attempted to insert a get_attr Node")
+@story
+def test_linearize(L, report):
+    x, y = L.tensor([0.5, 1.0]), L.tensor([2.0, 3.0])
+    out, along = L.func.linearize(lambda a, b: (a * b.sin(), a.sum()), x, y)
+    report(out, along(x, y), along(y, x))
+    for bad in ((x,), (x[:1], y), (x.double(), y)):
+        with pytest.raises(RuntimeError, match="tangent"):
+            along(*bad)
+
+
+def test_one_call_for_all_samples():
+    calls = []
+    x = vistorch.ones(7, 2)
+    vistorch.func.vmap(lambda v: calls.append(v.shape) or v * 2)(x)
+    vistorch.func.vmap(lambda v: calls.append(v.shape) or v * 2, chunk_size=3)(x)
+    assert calls == [(2,)] * 4
+    shown = []
+    vistorch.func.vmap(lambda v: shown.append(repr(v)) or v)(vistorch.ones(2))
+    assert shown == ["BatchedTensor(lvl=1, bdim=0, value=\n    tensor([1., 1.])\n)"]
+
+
+@pytest.mark.parametrize("randomness", ["same", "different", "error"])
+def test_chance(randomness):
+    def noisy(v):
+        return v + vistorch.rand(2)
+
+    x = vistorch.zeros(3, 2)
+    if randomness == "error":
+        with pytest.raises(RuntimeError, match="randomness error mode"):
+            vistorch.func.vmap(noisy)(x)
+        return
+    rows = vistorch.func.vmap(noisy, randomness=randomness)(x).numpy()
+    assert (len(np.unique(rows)) == 2) is (randomness == "same")
+
+
+def test_memory_is_not_looked_at():
+    calls = []
+
+    def looks(v):
+        calls.append(1)
+        return vistorch.tensor(v.detach().numpy() * 2)
+
+    assert vistorch.func.vmap(looks)(vistorch.ones(3)).tolist() == [2, 2, 2]
+    assert len(calls) == 4
+    assert issubclass(Unbatchable, Exception)
+
+
+assert L is not torch

@@ -28,13 +28,14 @@ class Step(NamedTuple):
 
 STEPS = (
     Step("diagnose", 40, ("-c", DIAGNOSE)),
-    Step("tests_gpu", 80, (*TEST, "tests/cuda/test_on_gpu.py")),
-    Step("tests_kernels", 80, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
-    Step("benchmarks", 180, ("-m", "benchmarks.gpu", "--seconds", "3")),
-    Step("tests_ops", 180, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
-    Step("tests_training", 180, (*TEST, "-n", "8", "tests/cuda/test_on_gpu_training.py")),
-    Step("fuzz", 60, ("-m", "tests.fuzz.run", "--device", "cuda", "--programs", "400", "--jobs", "4")),
-    Step("kernels_exist", 30, (*TEST, "tests/cuda/test_kernels_exist.py")),
+    Step("tests_gpu", 60, (*TEST, "tests/cuda/test_on_gpu.py")),
+    Step("tests_kernels", 70, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
+    Step("tests_graphs", 40, (*TEST, "tests/cuda/test_on_gpu_graphs.py")),
+    Step("benchmarks", 150, ("-m", "benchmarks.gpu", "--seconds", "2")),
+    Step("tests_ops", 110, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
+    Step("tests_training", 80, (*TEST, "-n", "8", "tests/cuda/test_on_gpu_training.py")),
+    Step("fuzz", 20, ("-m", "tests.fuzz.run", "--device", "cuda", "--programs", "200", "--jobs", "4")),
+    Step("kernels_exist", 20, (*TEST, "tests/cuda/test_kernels_exist.py")),
 )
 
 

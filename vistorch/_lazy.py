@@ -31,7 +31,7 @@ MODULES = (
 )
 # Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
 ELSEWHERE = {
-    **dict.fromkeys([*_torch_api, "files", "lowrank", "private_values"], "torch_api"),
+    **dict.fromkeys([*_torch_api, "captured", "files", "graphed", "lowrank", "private_values"], "torch_api"),
     "cli": "vt",
     "tutorials": "vt.cli",
 }

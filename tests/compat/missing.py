@@ -12,7 +12,6 @@ TYPES = "an element type without kernels here"
 SYMBOLS = "sizes that only a compiler leaves open"
 CAPTURE = "nothing is captured or compiled"
 POOL = "cupy's memory pool is set by cupy's own functions"
-SENSOR = "needs NVIDIA's management library"
 PIPES = "PyTorch gave its data pipes up"
 STATEMENTS = "paragraphs of PyTorch's documentation"
 DISPATCH = "vistorch does not ask `__torch_function__`"
@@ -140,8 +139,6 @@ MISSING = [
     ),
     ("cuda cuda.memory", POOL, "reset_accumulated_host_memory_stats reset_peak_host_memory_stats"),
     ("cuda", "no call waits for the device but those that say so", "*_sync_debug_mode"),
-    ("cuda", SENSOR, "clock_rate device_memory_used memory_usage power_draw temperature utilization"),
-    ("cuda cuda.memory", SENSOR, "list_gpu_processes"),
     # ---- networks and what surrounds them -------------------------------------------------------------------
     ("nn", QUANTIZED, "intrinsic qat quantizable quantized"),
     ("nn nn.modules", "options of a fused kernel, new in PyTorch", "LinearCrossEntropyOptions"),

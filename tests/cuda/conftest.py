@@ -130,7 +130,9 @@ def make_cupy(runtime):
         @property
         def data(self):
             if isinstance(self.base, Array):
-                return self.base.data
+                whole = self.base.data
+                apart = self.__array_interface__["data"][0] - self.base.__array_interface__["data"][0]
+                return memory.MemoryPointer(whole.mem, whole.offset + apart)
             if self._pointer is None:  # made when it is first asked for
                 before, runtime.device = runtime.device, self._id
                 self._pointer = memory.allocator(self.nbytes)
@@ -189,8 +191,9 @@ def make_cupy(runtime):
     class Event:
         done = True
 
-        def __init__(self, block=False, disable_timing=False):
-            self.block, self.disable_timing = block, disable_timing
+        def __init__(self, block=False, disable_timing=False, interprocess=False):
+            self.block, self.disable_timing, self.interprocess = block, disable_timing, interprocess
+            self.ptr = next(Stream.numbers)
 
         def record(self, stream):
             self.stream = stream
@@ -307,8 +310,8 @@ def two_gpus(install):
 
 
 @pytest.fixture
-def strict_gpu(install):
-    """The one place of a cupy that refuses what the real one refuses (see strict.py)."""
+def strict_cupy(install):
+    """A cupy that refuses what the real one refuses (see strict.py), with one device that is not in use."""
     if emulator.compiler() is None:
         pytest.skip("needs a C++ compiler, which runs the CUDA kernels without a GPU: install g++ or clang++")
     cupy = install(1)
@@ -317,6 +320,12 @@ def strict_gpu(install):
     cupy.RawModule = emulator.RawModule
     sys.modules["cupyx"].errstate = lambda **_: contextlib.nullcontext()
     strict.special(sys.modules["cupyx.scipy.special"])
+    return cupy
+
+
+@pytest.fixture
+def strict_gpu(strict_cupy):
+    """The one place of that cupy."""
     return placement.place_of("cuda:0")
 
 

@@ -21,6 +21,8 @@ def test_a_row_that_fails_says_why_and_the_others_run(strict_gpu, capsys, monkey
         raise RuntimeError("no such kernel\nand more")
 
     monkeypatch.setattr(gpu, "ROWS", {"broken": broken, "add": gpu.add})
+    monkeypatch.setattr(gpu, "CAPTURED", {})
+    monkeypatch.setattr(gpu, "CORE", ())
     assert gpu.main(calls=1, rounds=1) == 1
     _, failed, ran = capsys.readouterr().out.splitlines()
     assert failed.split(None, 1) == ["broken", "failed: RuntimeError: no such kernel"]
@@ -39,6 +41,47 @@ def test_every_row_can_be_called(name):
         gpu.ROWS[name](vistorch, lambda *s: vistorch.ones(*s)[: shapes[name]] if len(s) == 4 else small(*s))
         return
     gpu.ROWS[name](vistorch, small)()
+
+
+def test_captured_rows_are_replayed(monkeypatch):
+    """Where nothing is captured the step runs as it is written: what a row calls is the same step."""
+    import vistorch
+
+    cuda.simulate(1)
+    small = {"lenet_4_captured": (gpu._images(2, gpu.models.lenet, True), "lenet_4")}
+    monkeypatch.setattr(gpu, "CAPTURED", small)
+    monkeypatch.setattr(gpu, "other", lambda: (vistorch, "cpu", lambda: None))
+    monkeypatch.setitem(gpu.ROWS, "lenet_4", gpu._images(2, gpu.models.lenet))
+    said = gpu.measure("lenet_4_captured", 1, 1, 0.1)
+    assert said.startswith("lenet_4_captured") and "eager" in said and "ratio" in said
+
+
+def test_rows_against_one_core_and_the_copy_rate(monkeypatch):
+    import vistorch
+
+    cuda.simulate(1)
+    small = {"product": lambda lib, make: lambda: make(8, 8) @ make(8, 8), "add": gpu.add}
+    monkeypatch.setattr(gpu, "ROWS", {**small, "convolution": gpu.add})
+    monkeypatch.setattr(gpu, "MOVED", {"add": 12_000})
+    monkeypatch.setattr(gpu, "other", lambda: (vistorch, "cpu", lambda: None))
+    assert gpu.measure("convolution_core", 1, 1, 0.1).endswith("times")
+    assert gpu.measure("add", 1, 1, 0.1, rate=1e9).endswith("of the copy rate")
+
+
+def test_every_ratio_of_the_plan_has_a_row():
+    names = {*gpu.ROWS, *gpu.CAPTURED, *gpu.CORE}
+    for wanted in "lenet_4 lenet_1024 resnet18_256 gpt_64".split():
+        assert {wanted, f"{wanted}_captured"} <= names
+    assert {
+        "product",
+        "product_tf32",
+        "product_bfloat16",
+        "chain",
+        "adam",
+        "product_core",
+        "convolution_core",
+    } <= names
+    assert set(gpu.MOVED) <= names
 
 
 def test_simulated_devices_claim_no_speed(capsys):

@@ -8,7 +8,7 @@ import pytest
 
 import vistorch
 from vistorch import cuda
-from vistorch.engine.memory import device_memory
+from vistorch.engine.memory import device_memory, placement
 
 MIB = 1 << 20
 
@@ -347,7 +347,10 @@ def test_the_op_is_named():
     assert device_holders._origin(("/a/train.py", 8, ("malloc", "softmax", "steps", "backward"))) == (
         "of softmax in backward at train.py:8"
     )
-    assert device_holders._origin(("/a/train.py", 9, ("malloc",))) == "at train.py:9"
+    assert device_holders._origin(("/a/train.py", 9, ("_kernel", "<lambda>"))) == "at train.py:9"
+    assert (
+        device_holders._origin(("/a/train.py", 9, ("_wait", "synchronize"))) == "of synchronize at train.py:9"
+    )
     assert device_holders._origin(None) == "smaller than 1 MiB"
 
 
@@ -369,3 +372,153 @@ def test_the_allocator_stands_on_cupys_own_classes():
     assert allocator.account(0).settle().current("allocated_bytes") == 0
     error = device_memory._out_of_memory(memory)("none left")
     assert isinstance(error, memory.OutOfMemoryError) and str(error) == "none left"
+
+
+# ---- several processes ----------------------------------------------------------------------------------------------
+class Driver:
+    """The driver's calls for memory of several processes: handles are the addresses, as text."""
+
+    def __init__(self, runtime):
+        self.log = []
+        runtime.ipcGetMemHandle = lambda pointer: b"%d" % pointer
+        runtime.ipcGetEventHandle = lambda pointer: b"event %d" % pointer
+        runtime.ipcOpenMemHandle = lambda handle: self.log.append(("open", handle)) or int(handle) + (1 << 50)
+        runtime.ipcCloseMemHandle = lambda pointer: self.log.append(("close", pointer))
+        runtime.ipcOpenEventHandle = lambda handle: self.log.append(("event", handle)) or 5
+        runtime.streamWaitEvent = lambda stream, event: self.log.append(("wait", stream, event))
+        runtime.eventDestroy = lambda event: None
+        runtime.deviceSynchronize = lambda: self.log.append(("synchronize",))
+
+
+@pytest.fixture
+def elsewhere(gpu, monkeypatch):
+    """Turns what is sent into what another process finds; the calls it makes."""
+    from vistorch.cuda import ipc
+
+    driver = Driver(gpu.runtime)
+    monkeypatch.setattr(ipc, "_sent", {})
+    cupy = gpu.cupy
+    plain, memory = cupy.ndarray, gpu.memory
+
+    class UnownedMemory(memory.BaseMemory):
+        def __init__(self, address, size, owner, device):
+            self.ptr, self.size, self.owner, self.device_id = address, size, owner, device
+
+    UnownedMemory.__slots__ = ()
+    memory.UnownedMemory = UnownedMemory
+
+    class Laid(plain):
+        def __new__(cls, shape, dtype, memptr, strides=None):
+            made = np.zeros(shape, dtype).view(cls)
+            made._pointer = memptr
+            return made
+
+    Laid.__module__ = "cupy"
+    monkeypatch.setattr(placement.place_of("cuda:0").xp, "ndarray", Laid, raising=False)
+    driver.get = lambda parts: ipc.received(*parts[:-1], (0, 0))
+    return driver
+
+
+def test_memory_goes_to_another_process_as_a_handle_and_an_offset(gpu, elsewhere):
+    from vistorch.cuda import ipc
+
+    first = gpu.malloc(512)
+    whole = gpu.malloc(4096)
+    address = whole.ptr
+    del whole
+    x = tensor(256)  # in the segment of what was freed
+    assert x._data.data.ptr == address
+    parts = ipc.sent(x[10:20])
+    assert parts[:4] == ("cuda:0", b"%d" % address, 40, 40)
+    theirs = elsewhere.get(parts)
+    assert theirs._data.data.ptr == address + (1 << 50) + 40
+    assert theirs.shape == (10,) and theirs.device.index == 0
+    assert [entry[0] for entry in elsewhere.log] == ["open", "event", "wait"]
+    again = elsewhere.get(ipc.sent(x))
+    assert [entry[0] for entry in elsewhere.log].count("open") == 1  # a segment is mapped once
+    del x
+    ipc.ipc_collect()
+    assert gpu.malloc(1024).ptr != address  # the other process works with it
+    del theirs, again, parts
+    gc.collect()
+    assert [entry[0] for entry in elsewhere.log][-1] == "close"
+    assert ("synchronize",) in elsewhere.log
+    assert cuda.memory_allocated() == 512 + 1024
+    cuda.ipc_collect()
+    assert cuda.memory_allocated() == 512
+    assert first.ptr
+
+
+def test_what_is_sent_comes_back_in_its_own_process(gpu, elsewhere):
+    from vistorch.cuda import ipc
+
+    x = tensor(4).requires_grad_()
+    made = ipc.received(*ipc.sent(x))
+    assert made._data.data.ptr == x._data.data.ptr
+    assert elsewhere.log == []
+    empty = ipc.received(*ipc.sent(vistorch.ones(0).to("cuda")))
+    assert empty.shape == (0,)
+
+
+def test_memory_of_another_library_is_not_sent(gpu, elsewhere):
+    from vistorch.cuda import ipc
+
+    x = tensor(4)
+    gpu.segments.clear()
+    with pytest.raises(
+        RuntimeError, match=r"was not made by vistorch: share a copy of the tensor, made with clone"
+    ):
+        ipc.sent(x)
+
+
+# ---- faults ---------------------------------------------------------------------------------------------------------
+def failing(status, words):
+    error = type("CUDARuntimeError", (RuntimeError,), {"__module__": "cupy_backends.cuda.api.runtime"})(words)
+    error.status = status
+
+    def fail(*args, **kwargs):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("wait", ["device", "stream", "event", "copy"])
+def test_a_kernel_fault_is_said_where_the_device_is_waited_for(gpu, monkeypatch, wait):
+    fail = failing(700, "cudaErrorIllegalAddress: an illegal memory access was encountered")
+    stream, event, x = cuda.Stream(), cuda.Event(), tensor(4)
+    event.record(stream)
+    monkeypatch.setattr(gpu.cupy.cuda.Device, "synchronize", fail)
+    monkeypatch.setattr(gpu.cupy.cuda.Stream, "synchronize", fail)
+    monkeypatch.setattr(gpu.cupy.cuda.Event, "synchronize", fail)
+    monkeypatch.setattr(x._place.xp, "asnumpy", fail, raising=False)
+    waits = {
+        "device": cuda.synchronize,
+        "stream": stream.synchronize,
+        "event": event.synchronize,
+        "copy": x.cpu,
+    }
+    with pytest.raises(vistorch.AcceleratorError) as caught:
+        waits[wait]()
+    assert isinstance(caught.value, RuntimeError)
+    first, second = str(caught.value).splitlines()
+    assert first == "CUDA error: an illegal memory access was encountered"
+    assert second.startswith("CUDA kernel errors might be reported at a later call")
+    assert "CUDA_LAUNCH_BLOCKING=1" in str(caught.value) and "restart" in str(caught.value)
+
+
+def test_a_device_that_vanishes(gpu, monkeypatch):
+    fail = failing(999, "cudaErrorUnknown: unknown error")
+    monkeypatch.setattr(gpu.cupy.cuda.Device, "synchronize", fail)
+    with pytest.raises(
+        vistorch.AcceleratorError, match=r"^CUDA error: unknown error\nthe device does not answer"
+    ):
+        cuda.synchronize()
+
+
+def test_other_errors_pass(gpu, monkeypatch):
+    def interrupted(self):
+        raise ValueError("not the device's")
+
+    monkeypatch.setattr(gpu.cupy.cuda.Device, "synchronize", interrupted)
+    with pytest.raises(ValueError, match="not the device's"):
+        cuda.synchronize()

@@ -53,7 +53,7 @@ def test_simulated_places():
 def test_real_places(two_gpus):
     one = place_of("cuda:1")
     assert one is place_of(1) is not place_of("cuda:0")
-    assert (one.kind, one.index, one.xp, one.simulated) == (CUPY, 1, two_gpus, False)
+    assert (one.kind, one.index, one.xp._cupy, one.simulated) == (CUPY, 1, two_gpus, False)
     assert repr(one) == "Place(cuda:1)"
 
 

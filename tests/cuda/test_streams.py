@@ -151,7 +151,29 @@ def test_simulated_time_is_the_clocks(monkeypatch):
     assert start.elapsed_time(end) == 250.0
 
 
-@pytest.mark.parametrize("name", ["interprocess", "external"])
-def test_events_we_do_not_have(name):
-    with pytest.raises(NotImplementedError, match="no interprocess and no external events"):
-        Event(**{name: True})
+def test_events_we_do_not_have():
+    with pytest.raises(NotImplementedError, match="no external events"):
+        Event(external=True)
+    with pytest.raises(RuntimeError, match="keeps no time"):
+        Event(interprocess=True, enable_timing=True)
+    with pytest.raises(RuntimeError, match="if it was made with interprocess=True and recorded"):
+        Event(interprocess=True).ipc_handle()
+
+
+def test_events_of_other_processes(two_gpus):
+    cuda.init()
+    runtime = two_gpus.cuda.runtime
+    opened = []
+    runtime.ipcGetEventHandle = lambda pointer: b"h%d" % pointer
+    runtime.ipcOpenEventHandle = lambda handle: opened.append(handle) or 77
+    runtime.eventQuery = lambda pointer: 600
+    runtime.eventSynchronize = lambda pointer: opened.append("waited")
+    runtime.eventDestroy = lambda pointer: opened.append("destroyed")
+    mine = Event(interprocess=True)
+    mine.record()
+    theirs = Event.from_ipc_handle(0, mine.ipc_handle())
+    assert opened == [b"h%d" % mine._own.ptr]
+    assert theirs.query() is False
+    theirs.synchronize()
+    del theirs
+    assert opened[1:] == ["waited", "destroyed"]

@@ -22,7 +22,7 @@ from ..engine.core import views
 from ..engine.core.graph import version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
-from ..engine.kernels.cuda import many
+from ..engine.kernels.cuda import capture, many
 from ..engine.library_name import library
 
 __all__ = ["GradScaler", "OptState"]
@@ -163,6 +163,7 @@ class GradScaler:
                     gradient.mul_(inverse.to(device))
         return found
 
+    @capture.outside
     def unscale_(self, optimizer: Any) -> None:
         """Divide an optimizer's gradients by the scale: before clipping them, say.
 
@@ -195,6 +196,7 @@ class GradScaler:
         state["found_inf_per_device"] = self._unscale(optimizer, scale)
         state["stage"] = OptState.UNSCALED
 
+    @capture.outside
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> float | None:
         """The optimizer's step, unless a gradient is not finite.
 
@@ -219,6 +221,7 @@ class GradScaler:
         state["stage"] = OptState.STEPPED
         return result
 
+    @capture.outside
     def update(self, new_scale: Any = None) -> None:
         """Let the scale shrink after a step that was left out, and grow after many good ones.
 

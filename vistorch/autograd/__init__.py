@@ -5,12 +5,15 @@ from typing import Any
 
 from ..engine.backward.anomaly import detect_anomaly, set_detect_anomaly
 from ..engine.base.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..engine.core.registry import AUTOGRAD
 from ..engine.library_name import library as _library
 from . import function, functional, grad_mode, graph
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .run import backward, grad
 from .variable import Variable, variable
+
+AUTOGRAD.update(grad=grad, Function=Function)
 
 __all__ = [
     "Function",

@@ -28,6 +28,7 @@ from .devices import (
     simulate,
     synchronize,
 )
+from .ipc import ipc_collect
 from .memory import (
     MemPool,
     caching_allocator_alloc,
@@ -58,6 +59,15 @@ from .random import (
     set_rng_state,
     set_rng_state_all,
 )
+from .sensors import (
+    clock_rate,
+    device_memory_used,
+    list_gpu_processes,
+    memory_usage,
+    power_draw,
+    temperature,
+    utilization,
+)
 from .statistics import (
     max_memory_cached,
     memory_cached,
@@ -72,27 +82,7 @@ from .streams import Event, Stream, StreamContext, current_stream, default_strea
 
 globals().update(_types)
 has_half, has_magma = True, False
-_GRAPHS = ("CUDAGraph", "graph", "graph_pool_handle", "make_graphed_callables")
-
-
-def ipc_collect() -> None:
-    """Nothing to collect: memory that is shared with other processes is freed when the last of them lets go.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.cuda.ipc_collect()
-    """
-
-
-def is_current_stream_capturing() -> bool:
-    """False: nothing is captured here.
-
-    Example:
-        >>> import vistorch
-        >>> vistorch.cuda.is_current_stream_capturing()
-        False
-    """
-    return False
+_GRAPHS = ("CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables")
 
 
 def is_tf32_supported() -> bool:
@@ -126,11 +116,13 @@ __all__ = [
     "caching_allocator_disabled",
     "caching_allocator_enable",
     "can_device_access_peer",
+    "clock_rate",
     "current_device",
     "current_stream",
     "default_stream",
     "device",
     "device_count",
+    "device_memory_used",
     "device_of",
     "diagnose",
     "empty_cache",
@@ -148,9 +140,9 @@ __all__ = [
     "ipc_collect",
     "is_available",
     "is_bf16_supported",
-    "is_current_stream_capturing",
     "is_initialized",
     "is_tf32_supported",
+    "list_gpu_processes",
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
@@ -164,6 +156,8 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "memory_usage",
+    "power_draw",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
@@ -178,5 +172,7 @@ __all__ = [
     "simulate",
     "stream",
     "synchronize",
+    "temperature",
     "use_mem_pool",
+    "utilization",
 ]

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.kernels import simulated
-from ..engine.kernels.cuda import faults
+from ..engine.kernels.cuda import capture, faults
 from ..engine.library_name import library
-from ..engine.memory import placement
+from ..engine.memory import device_faults, placement
+
+WAITS = "waits for the device"
 
 
 class Diagnosis(NamedTuple):
@@ -242,7 +244,9 @@ def synchronize(device: Any = None) -> None:
     if not simulated.count():
         import cupy
 
-        cupy.cuda.Device(index).synchronize()
+        capture.refuse(WAITS)
+        with device_faults.waiting():
+            cupy.cuda.Device(index).synchronize()
         faults.report()
 
 

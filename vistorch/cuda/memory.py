@@ -1,6 +1,7 @@
 """Memory of CUDA devices under PyTorch's names: what is used, the tables of it, pictures of it, and private pools."""
 
 from .pools import MemPool, use_mem_pool
+from .sensors import list_gpu_processes
 from .snapshots import _dump_snapshot, _record_memory_history, _snapshot, memory_snapshot
 from .statistics import (
     max_memory_cached,
@@ -41,6 +42,7 @@ __all__ = [
     "empty_cache",
     "get_allocator_backend",
     "get_per_process_memory_fraction",
+    "list_gpu_processes",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",

@@ -48,6 +48,7 @@ class MemPool:
         self._identity = (0, _numbers())
         self._own: Any = None
         placement.cuda_place(cuda_probe.current_index())
+        self._private()
 
     @property
     def id(self) -> tuple[int, int]:

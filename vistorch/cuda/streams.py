@@ -12,10 +12,11 @@ from ..engine.base import cuda_probe
 from ..engine.base.device import device as named_device
 from ..engine.base.device import make
 from ..engine.kernels import simulated
-from ..engine.kernels.cuda import faults
+from ..engine.kernels.cuda import capture, faults
 from ..engine.library_name import library
+from ..engine.memory import device_faults
+from .devices import WAITS, existing_index
 from .devices import device as on_device
-from .devices import existing_index
 
 _handles = itertools.count(1).__next__
 
@@ -81,7 +82,9 @@ class Stream:
             >>> cuda.simulate(None)
         """
         if self._own is not None:
-            self._own.synchronize()
+            capture.refuse(WAITS)
+            with device_faults.waiting():
+                self._own.synchronize()
             faults.report()
 
     def query(self) -> bool:
@@ -184,7 +187,7 @@ class Event:
     Args:
         enable_timing: keep the time of the mark.
         blocking: let `synchronize` sleep instead of spin.
-        interprocess: not supported.
+        interprocess: let other processes wait for it, by `ipc_handle()`; it keeps no time then.
         external: not supported.
 
     Example:
@@ -209,8 +212,13 @@ class Event:
         interprocess: bool = False,
         external: bool = False,
     ):
-        if interprocess or external:
-            raise NotImplementedError(f"{library}.cuda.Event has no interprocess and no external events")
+        if external:
+            raise NotImplementedError(f"{library}.cuda.Event has no external events")
+        if interprocess and enable_timing:
+            raise RuntimeError(
+                "an event for other processes keeps no time: leave enable_timing or interprocess out"
+            )
+        self.interprocess = interprocess
         self.enable_timing = enable_timing
         self.blocking = blocking
         self._own: Any = None
@@ -225,8 +233,53 @@ class Event:
 
             with on_device(stream.device):
                 if self._own is None:
-                    self._own = cupy.cuda.Event(block=self.blocking, disable_timing=not self.enable_timing)
+                    more = {"interprocess": True} if self.interprocess else {}
+                    self._own = cupy.cuda.Event(
+                        block=self.blocking, disable_timing=not self.enable_timing, **more
+                    )
                 self._own.record(stream._own)
+
+    def ipc_handle(self) -> bytes:
+        """Return what another process opens by `from_ipc_handle`; the event must have been recorded.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.cuda.Event(interprocess=True).ipc_handle()
+            Traceback (most recent call last):
+                ...
+            RuntimeError: an event has a handle for other processes if it was made with interprocess=True and ...
+        """
+        if self._own is None or not self.interprocess:
+            raise RuntimeError(
+                "an event has a handle for other processes if it was made with interprocess=True and recorded on a "
+                "real device"
+            )
+        return cuda_probe.runtime().ipcGetEventHandle(self._own.ptr)
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: bytes) -> "Event":
+        """Return the event behind another process's handle.
+
+        Args:
+            device: the device that it was recorded on.
+            handle: what `ipc_handle` returned there.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.cuda.simulate(1)
+            >>> vistorch.cuda.Event.from_ipc_handle(0, b"of another process")
+            Traceback (most recent call last):
+                ...
+            RuntimeError: a simulated device has no events of other processes
+            >>> vistorch.cuda.simulate(None)
+        """
+        made, index = cls(), existing_index(device)
+        if simulated.count():
+            raise RuntimeError("a simulated device has no events of other processes")
+        with on_device(index):
+            made._own = _Opened(cuda_probe.runtime(), handle)
+        made._time = time.perf_counter()
+        return made
 
     def wait(self, stream: "Stream | None" = None) -> None:
         """Let the work put into a stream from now on, the current one if none is given, wait for the mark."""
@@ -241,7 +294,9 @@ class Event:
     def synchronize(self) -> None:
         """Wait until the work before the mark is done."""
         if self._own is not None:
-            self._own.synchronize()
+            capture.refuse(WAITS)
+            with device_faults.waiting():
+                self._own.synchronize()
             faults.report()
 
     def elapsed_time(self, end_event: "Event") -> float:
@@ -260,6 +315,30 @@ class Event:
 
     def __repr__(self) -> str:
         return f"<{library}.cuda.Event {'uninitialized' if self._time is None else 'recorded'}>"
+
+
+class _Opened:
+    """Another process's event, in the form of cupy's.
+
+    Args:
+        runtime: cupy's calls.
+        handle: the event's.
+    """
+
+    def __init__(self, runtime: Any, handle: bytes):
+        self.runtime, self.ptr = runtime, runtime.ipcOpenEventHandle(handle)
+
+    @property
+    def done(self) -> bool:
+        """Whether the work before it is done."""
+        return self.runtime.eventQuery(self.ptr) == 0
+
+    def synchronize(self) -> None:
+        """Wait for it."""
+        self.runtime.eventSynchronize(self.ptr)
+
+    def __del__(self) -> None:
+        self.runtime.eventDestroy(self.ptr)
 
 
 class StreamContext:

@@ -12,6 +12,7 @@ from multiprocessing import reduction
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from ..cuda import ipc
 from ..engine.core import views
 from ..engine.core.tensor import Tensor, wrap
 from ..engine.kernels import simulated
@@ -88,13 +89,16 @@ def rebuild_storage(piece: Piece, offset: int, length: int, name: str, devices: 
 
 
 def reduce_tensor(tensor: Tensor) -> tuple:
-    """A tensor by its memory, and how it lies in it; a tensor on a real CUDA device by its values."""
+    """A tensor by its memory, and how it lies in it; on a real CUDA device by a handle of it."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(NON_LEAF)
     _warn_of_hooks(tensor)
     cls, place = type(tensor), tensor._place
-    if place.kind or is_lazy(tensor):
+    if is_lazy(tensor):
         return reduce_by_value(tensor, 2)
+    if place.kind:
+        own = None if cls is Tensor or cls is Parameter else dict(tensor.__dict__)
+        return rebuild_on_device, (cls, ipc.sent(tensor), tensor.requires_grad, own)
     piece = share(tensor)
     a = tensor._data
     offset = a.__array_interface__["data"][0] - piece.__array_interface__["data"][0] if a.size else 0
@@ -128,6 +132,16 @@ def rebuild_tensor(
     """A tensor on shared memory."""
     array = lay(piece.array(), shape, dtype, offset, strides)
     made = views.expanded(wrap(array, CPU if where is None else _place(*where)))
+    return _as(cls, made, requires_grad, attributes)
+
+
+def rebuild_on_device(cls: type, parts: tuple, requires_grad: bool, attributes: dict | None) -> Tensor:
+    """A tensor on another process's memory of a CUDA device."""
+    return _as(cls, views.expanded(ipc.received(*parts)), requires_grad, attributes)
+
+
+def _as(cls: type, made: Tensor, requires_grad: bool, attributes: dict | None) -> Tensor:
+    """A tensor of that class."""
     if cls is Parameter:
         return Parameter(made, requires_grad=requires_grad)
     if cls is not Tensor:

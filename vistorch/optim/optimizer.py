@@ -15,6 +15,7 @@ from ..engine.base.modes import set_grad_enabled
 from ..engine.core.handles import RemovableHandle
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from ..engine.kernels.cuda import capture
 from .grouping import add_group
 from .grouping import required as required
 from .hooks import TABLES, Hooked, entered
@@ -165,6 +166,7 @@ class Optimizer(Hooked):
             in the step
         """
 
+        @capture.outside
         @functools.wraps(func)
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
             if pre_hooks or self._optimizer_step_pre_hooks:

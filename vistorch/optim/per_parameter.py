@@ -19,6 +19,7 @@ from ..engine.base.numpy_warnings import without_warnings
 from ..engine.core.graph import version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from ..engine.kernels.cuda import capture
 from .checks import is_on
 from .executors import BLOCK, Arrays, arrays_of, shared, tensors
 from .loading import check_entries
@@ -26,6 +27,10 @@ from .optimizer import Optimizer, with_loss
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 PLAIN = frozenset((F4, F8))
+COUNTED = (
+    "{}.step() cannot be captured in a CUDA graph: it counts its steps on the host, where the numbers of its rule come "
+    "from. Call it outside of the graph, or take vistorch.compile(step, mode='reduce-overhead'), which does"
+)
 zeros_like, make, view_as_real = FUNCTIONS["zeros_like"], FUNCTIONS["tensor"], FUNCTIONS["view_as_real"]
 
 
@@ -114,6 +119,8 @@ class Rule(Optimizer):
             if first:
                 self._begin(p, state, group)
             if self.counts:
+                if capture._active and capture.current() is not None:
+                    raise capture.CaptureError(COUNTED.format(type(self).__name__))
                 steps = state["step"]._data
                 steps += 1
                 count = steps.item()

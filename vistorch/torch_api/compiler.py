@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vistorch._lazy import unbuilt
+from vistorch.engine.base import cuda_probe
 from vistorch.engine.base.warn_once import once
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 SENTENCE = "vistorch has no compiler: compile() returns the model as it is, and changes nothing."
+CAPTURING = ("reduce-overhead", "max-autotune")  # the modes in which PyTorch takes CUDA graphs
 MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 
 
@@ -43,14 +45,18 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """Accepted as PyTorch's; gives `model` itself.
+    """Accepted as PyTorch's; gives `model` itself, or with `mode="reduce-overhead"` a step that CUDA devices replay.
+
+    That step may be a module, or a function that does a whole step of training: forward, backward, the optimizer's
+    step. It runs three times as it is written, then it is captured and replayed; an op that cannot be captured is named
+    in a warning. While something listens (`%vt graph`, step, trace, watch) and on the CPU it runs as it is written.
 
     Args:
         model: a module or function; without it, a decorator is given.
         fullgraph: changes nothing.
         dynamic: changes nothing.
         backend: changes nothing.
-        mode: changes nothing, but must be one of PyTorch's.
+        mode: "reduce-overhead" or "max-autotune" to capture, the others of PyTorch's change nothing.
         options: changes nothing; not together with `mode`.
         disable: changes nothing.
 
@@ -67,11 +73,27 @@ def compile(
     if mode is not None and mode not in MODES and backend == "inductor":
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
     if model is None:
-        return lambda model: compile(model, fullgraph=fullgraph, dynamic=dynamic, disable=disable)
+        return lambda model: compile(
+            model,
+            fullgraph=fullgraph,
+            dynamic=dynamic,
+            backend=backend,
+            mode=mode,
+            options=options,
+            disable=disable,
+        )
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
-    if not disable:
-        once(SENTENCE)
+    if disable:
+        return model
+    if mode in CAPTURING and cuda_probe.find().ok:
+        from .captured import CapturedStep
+
+        if hasattr(model, "named_parameters") and hasattr(model, "forward"):
+            model.forward = CapturedStep(model.forward)  # it stays the module, with its names and hooks
+            return model
+        return CapturedStep(model)
+    once(SENTENCE)
     return model
 
 

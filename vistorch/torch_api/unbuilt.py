@@ -31,7 +31,6 @@ class Row(NamedTuple):
 MODULES = {
     "ao": "Quantization and sparsity under PyTorch's name.",
     "ao.quantization": "Quantization: named, not built.",
-    "cuda.graphs": "Recordings of what a CUDA device does, to be played again: named, not built.",
     "export": "Ahead-of-time export: named, not built.",
     "fx": "Graphs of modules as programs: named, not built.",
     "mps": "Apple's GPUs: there are none here.",
@@ -54,7 +53,7 @@ MODULES = {
 # With those that libraries reach for though they are not documented: found, and not listed.
 MADE = {**MODULES, **private.MODULES}
 # Modules that offer the names of another one.
-SAME = {"cuda.graphs": "cuda", "quantization": "ao.quantization"}
+SAME = {"quantization": "ao.quantization"}
 
 _DENSE = "vistorch's tensors are dense."
 _DEVICES = "vistorch has CPU and CUDA devices."
@@ -108,12 +107,6 @@ ROWS = (
         "compiler",
         "vistorch has no compiler and keeps no compiled code.",
         "save_cache_artifacts load_cache_artifacts keep_portable_guards_unsafe",
-    ),
-    Row(
-        "cuda",
-        "vistorch records no CUDA graphs; run the steps as they are.",
-        "graph_pool_handle make_graphed_callables",
-        "CUDAGraph graph",
     ),
     Row(
         "export",

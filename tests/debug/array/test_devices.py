@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vistorch
-from tests.cuda.conftest import clean, install, strict_gpu  # noqa: F401  fixtures
+from tests.cuda.conftest import clean, install, strict_cupy, strict_gpu  # noqa: F401  fixtures
 from tests.cuda.strict_array import Array
 from tests.debug.array.arrays import exactly
 from vistorch.debug.array import on_device, parameter, record, tile

@@ -146,6 +146,16 @@ def memory_of(place: Any) -> list[int] | None:
     return [int(total - free), int(total)]
 
 
+def _named(place: Any) -> str:
+    """A device, and how busy it is where its sensors are read."""
+    if place is CPU or place.simulated or not place.kind:
+        return place.name
+    from ...cuda import sensors
+
+    seen = sensors.glance(place.index)
+    return place.name if seen is None else f"{place.name}, {seen[0]} % busy"
+
+
 def _head(run: Source) -> dict[str, Any]:
     progress, pace, model, alarms = run.progress, run.pace, run.probe.model, run.alarms
     parameters = [] if model is None else list(model.parameters())
@@ -172,7 +182,7 @@ def _head(run: Source) -> dict[str, Any]:
         "seconds": run.budget.elapsed() if progress.open else final[0] if final else 0.0,
         "overhead": run.overhead,
         "cost": run.budget.wire(),
-        "device": place.name,
+        "device": _named(place),
         "memory": memory_of(place),
         "parameters": sum(p.numel() for p in parameters),
         "loss": run.loss,

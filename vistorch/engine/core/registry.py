@@ -14,6 +14,8 @@ from .tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}
 METHODS: dict[str, Any] = {}
+# `grad` and `Function` of `vistorch.autograd`, which enters them, for what it stands on itself.
+AUTOGRAD: dict[str, Any] = {}
 
 
 def expose(

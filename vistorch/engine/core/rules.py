@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base import errors
+from ..kernels.cuda.library import array_library
 from ..kernels.fast import rows as fast
 from ..memory import placement
 from .graph import CONST, DTYPE, FREED, IN, OUT, SHAPE, STRIDES, Node
@@ -241,10 +242,10 @@ def variant(rule: Rule, name_in_graph: str) -> Rule:
     return other
 
 
-def _to_cupy(rule: Rule, cupy: Any) -> None:
+def _to_cupy(rule: Rule, xp: Any) -> None:
     from ..kernels.cupy_ import chosen, chosen_together
 
-    rule.kernels[1] = bound = chosen(rule.name, bind(rule.kernel, cupy))
+    rule.kernels[1] = bound = chosen(rule.name, bind(rule.kernel, xp))
     rule.together = chosen_together(rule.name, rule.together)
     setattr(RAW[1], rule.name, bound)
 
@@ -254,9 +255,10 @@ def open_cupy() -> None:
     if RAW[1].xp is None:
         import cupy  # pyright: ignore[reportMissingImports]
 
+        xp = array_library(cupy)
         for rule in tuple(TABLE.values()):
-            _to_cupy(rule, cupy)
-        RAW[1].xp = cupy  # last: who finds it finds every row bound
+            _to_cupy(rule, xp)
+        RAW[1].xp = xp  # last: who finds it finds every row bound
 
 
 placement.before_cuda.append(open_cupy)

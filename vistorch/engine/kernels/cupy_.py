@@ -14,6 +14,7 @@ import cupy
 import numpy as np
 
 from .cuda import rows, settings
+from .cuda.library import array_library
 from .cuda_source import ELEMENTWISE, PREAMBLE
 
 
@@ -119,7 +120,7 @@ def chosen(name: str, shared: Callable) -> Callable:
     own = overrides.get(name)
     if own is None:
         plain = raising(shared) if getattr(shared, "raises", False) else shared
-        return guard(rows.chosen(name, plain, cupy))
+        return guard(rows.chosen(name, plain, array_library(cupy)))
     if name not in ELEMENTWISE:
         return guard(own)
 
@@ -131,7 +132,7 @@ def chosen(name: str, shared: Callable) -> Callable:
 
 def chosen_together(name: str, plain: Any) -> Any:
     """Return what gives all gradients of a row at once, on any library's arrays."""
-    own = rows.chosen_together(name, plain, cupy)
+    own = rows.chosen_together(name, plain, array_library(cupy))
     return own if own is plain else guard(own)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..base import errors
-from ..base.home import HOME
+from ..kernels.cuda import capture
 from . import placement
 
 SMALL = 1 << 20  # PyTorch's line between its two pools
@@ -203,7 +203,7 @@ class Allocator:
             below = self._again(pool, size, short)
         block = self.block(below, size)
         if size >= NOTED:
-            block.line = line_here()
+            block.line = capture.place_here()
         if self.history is not None:
             block.frames = frames_here()
             self.history.add(
@@ -489,26 +489,6 @@ placement.before_cuda.append(open_allocator)
 
 
 # ---- where memory is made -----------------------------------------------------------------------------------------
-_SLASH = "/" if "/" in HOME else "\\"
-
-
-def _ours(name: str) -> bool:
-    return name.startswith(HOME) or f"{_SLASH}cupy{_SLASH}" in name or name[0] == "<"
-
-
-def line_here() -> tuple[str, int, tuple[str, ...]]:
-    """The innermost line outside of vistorch and cupy, and what of vistorch ran in it: file, number, functions."""
-    frame: Any = sys._getframe(1)
-    functions = []
-    while frame is not None:
-        code = frame.f_code
-        if not _ours(code.co_filename):
-            return code.co_filename, frame.f_lineno, tuple(functions)
-        functions.append(code.co_name)
-        frame = frame.f_back
-    return "", 0, tuple(functions)
-
-
 def frames_here() -> list[dict[str, Any]]:
     """All frames, the innermost first, in PyTorch's form."""
     frame: Any = sys._getframe(1)

@@ -14,9 +14,10 @@ from ..base import cuda_probe
 from ..base.device import CPU_DEVICE, default, is_index, make
 from ..base.device import device as named_device
 from ..kernels import simulated
-from ..kernels.cuda import faults
+from ..kernels.cuda import capture, faults
+from ..kernels.cuda.library import array_library
 from ..library_name import library
-from . import pinned
+from . import device_faults, pinned
 
 NUMPY = 0
 CUPY = 1
@@ -172,7 +173,7 @@ def cuda_place(index: int) -> Place:
 
             for prepare in before_cuda:
                 prepare()
-            place = Place(where, CUPY, cupy)
+            place = Place(where, CUPY, array_library(cupy))
         place = places.setdefault(index, place)
     return place
 
@@ -240,6 +241,10 @@ def move(array: Any, source: Place, target: Place, non_blocking: bool = False, c
 
 def _cross(array: Any, source: Place, target: Place, non_blocking: bool) -> Any:
     """Copy between numpy and cupy, or between cupy devices, or within one."""
+    if source.kind != target.kind:
+        capture.refuse(
+            f"copies {'from' if source.kind else 'to'} the device, which a replay would not do again"
+        )
     if target.kind == NUMPY:
         with source:
             if non_blocking:
@@ -247,7 +252,8 @@ def _cross(array: Any, source: Place, target: Place, non_blocking: bool) -> Any:
                 fetch(array, made)
                 return made
             # Order "A" keeps column-major; "C" would silently rearrange the memory of a transposed weight.
-            values = source.xp.asnumpy(array, order="A")
+            with device_faults.waiting():
+                values = source.xp.asnumpy(array, order="A")
         faults.report()  # the copy waited for the device
         return values
     with target:

@@ -17,7 +17,7 @@ from ..base.events import listeners
 from ..base.modes import mode
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, ndarray, wrap
-from ..kernels.cuda import faults
+from ..kernels.cuda import capture, faults
 from ..memory.placement import CPU, META, NO_DATA, move
 from .format import tensor_text
 
@@ -80,6 +80,8 @@ def item(self: Tensor) -> Any:
         raise RuntimeError(f"a Tensor with {d.size} elements cannot be converted to Scalar")
     if (emit := listeners.cut) is not None:
         emit("item", self)
+    if self._place.kind:
+        capture.refuse("reads a number of the device")
     value = d.item() if d.dtype.kind != "V" else float(host(self).reshape(()))
     if self._place is not CPU:
         if self._place is META:

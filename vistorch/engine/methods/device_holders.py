@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.registry import FUNCTIONS, METHODS
 from ..core.rules import TABLE
+from ..kernels.cuda import capture
 from ..memory import device_memory
 
 _NAMED = 4
@@ -35,13 +36,20 @@ def _origin(line: tuple | None) -> str:
     if line is None:
         return "smaller than 1 MiB"
     file, number, functions = line
-    op = next((name for name in functions if name in TABLE or name in FUNCTIONS or name in METHODS), "")
+    public = [name for name in functions if name[0] not in "_<"]
+    op = next((name for name in public if name in FUNCTIONS or name in METHODS), "")
+    op = op or next((name for name in public if name in TABLE), "") or (public[-1] if public else "")
     if "backward" in functions and op != "backward":
         op = f"{op} in backward" if op else "backward"
     of = f" of {op}" if op else ""
     return (
         f"{of} at {os.path.basename(file)}:{number}".strip() if file else f"{of} outside of any line".strip()
     )
+
+
+def phrase(where: tuple) -> str:
+    """The op and the line of a place, at the beginning of a sentence."""
+    return _origin(where).removeprefix("of ")
 
 
 def explain(allocator: Any, device: int) -> str:
@@ -57,3 +65,4 @@ def explain(allocator: Any, device: int) -> str:
 
 
 device_memory.explanations.append(explain)
+capture.naming.append(phrase)

@@ -13,6 +13,7 @@ from weakref import ref
 
 from ...engine.base.events import listeners
 from ...engine.core.tensor import Tensor
+from ...engine.kernels.cuda import capture
 from ..loading import check_attributes
 from ..optimizer import Optimizer
 
@@ -221,6 +222,7 @@ class LRScheduler:
         """
         raise NotImplementedError
 
+    @capture.outside
     def step(self, epoch: int | None = None) -> None:
         """Move on: after each epoch, or batch, of training.
 

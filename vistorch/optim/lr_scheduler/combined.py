@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from ...engine.kernels.cuda import capture
 from ..loading import check_attributes, undone
 from ..optimizer import Optimizer
 from .base import LRScheduler, current, put
@@ -148,6 +149,7 @@ class SequentialLR(_Combined):
             elif hasattr(one, "last_epoch"):
                 one.last_epoch -= 1
 
+    @capture.outside
     def step(self) -> None:  # type: ignore[override]
         """Move on, in the schedule whose turn it is."""
         self.last_epoch += 1
@@ -191,6 +193,7 @@ class ChainedScheduler(_Combined):
         self.optimizer = optimizer
         self._last_lr = current(schedulers[-1].optimizer)
 
+    @capture.outside
     def step(self) -> None:  # type: ignore[override]
         """Move on, in all schedules."""
         for part in self._schedulers:

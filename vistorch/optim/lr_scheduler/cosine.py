@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ...engine.kernels.cuda import capture
 from ..optimizer import Optimizer
 from .base import LRScheduler, asked_outside, current
 
@@ -101,6 +102,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
+    @capture.outside
     def step(self, epoch: float | None = None) -> None:
         """Move on by one step, or to a place between two, such as `epoch + batch / batches`.
 

@@ -9,6 +9,7 @@ from math import inf
 from typing import Any, SupportsFloat
 
 from ...engine.base.events import listeners
+from ...engine.kernels.cuda import capture
 from ..loading import check_attributes, undone
 from ..optimizer import Optimizer
 from .base import LRScheduler, current, deprecated_epoch, must_be_optimizer, put
@@ -92,6 +93,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold = threshold
         self.threshold_mode = threshold_mode
 
+    @capture.outside
     def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:  # type: ignore[override]
         """Look at a measure and lower the learning rate if it is time.
 

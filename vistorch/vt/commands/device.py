@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...cuda import devices
+from ...cuda import devices, sensors
 from ...debug.source import real_torch
 from ...engine.base.device import default, get_default_device, set_default_device
 from ...engine.memory import placement
@@ -63,12 +63,23 @@ def said() -> str:
         if name != "cpu" and placement.simulated.count():
             notes.append("simulated")
         elif name != "cpu":
-            notes.append(devices.get_device_name(name))
+            notes += _real(name)
         if name == str(now):
             notes.append("default")
         shown.append(name + (f" ({', '.join(notes)})" if notes else ""))
     missing = "" if found.ok else f"; no CUDA: {found.reason}"
+    if found.ok and not placement.simulated.count() and (why := sensors.missing()):
+        missing = f"; {why}"
     return f"devices: {', '.join(shown)}{missing}"
+
+
+def _real(name: str) -> list[str]:
+    """What is said of a real device: its name, how busy it is, its memory."""
+    seen = sensors.glance(devices.index_of(name))
+    if seen is None:
+        return [devices.get_device_name(name)]
+    busy, used, total = seen
+    return [devices.get_device_name(name), f"{busy} % busy", f"{used / 2**30:.1f} of {total / 2**30:.1f} GiB"]
 
 
 def of_torch() -> str:

@@ -27,14 +27,14 @@ class Step(NamedTuple):
 
 
 STEPS = (
-    Step("diagnose", 30, ("-c", DIAGNOSE)),
+    Step("diagnose", 40, ("-c", DIAGNOSE)),
     Step("tests_gpu", 60, (*TEST, "tests/cuda/test_on_gpu.py")),
-    Step("tests_kernels", 60, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
+    Step("tests_kernels", 70, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
     Step("tests_graphs", 40, (*TEST, "tests/cuda/test_on_gpu_graphs.py")),
     Step("benchmarks", 150, ("-m", "benchmarks.gpu", "--seconds", "2")),
-    Step("tests_ops", 120, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
-    Step("tests_training", 90, (*TEST, "-n", "8", "tests/cuda/test_on_gpu_training.py")),
-    Step("fuzz", 30, ("-m", "tests.fuzz.run", "--device", "cuda", "--programs", "200", "--jobs", "4")),
+    Step("tests_ops", 110, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
+    Step("tests_training", 80, (*TEST, "-n", "8", "tests/cuda/test_on_gpu_training.py")),
+    Step("fuzz", 20, ("-m", "tests.fuzz.run", "--device", "cuda", "--programs", "200", "--jobs", "4")),
     Step("kernels_exist", 20, (*TEST, "tests/cuda/test_kernels_exist.py")),
 )
 

@@ -38,7 +38,6 @@ class Lanes:
     """
 
     __slots__ = ("array", "lead")
-    __array_ufunc__ = None  # numpy's operators leave the operation to ours
 
     def __init__(self, array: np.ndarray, lead: int) -> None:
         self.array, self.lead = array, lead
@@ -197,6 +196,11 @@ class Lanes:
         raise Unbatchable("the number of a sample")
 
     __int__ = __float__ = __index__ = __complex__ = __bool__ = item  # type: ignore[assignment]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        if method != "__call__" or named:
+            raise Unbatchable(ufunc.__name__)
+        return apply(ufunc, *inputs)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise Unbatchable("numpy asks for the values")

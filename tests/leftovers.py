@@ -9,6 +9,7 @@ import os
 import sys
 
 import vistorch
+from vistorch.distributions import kl
 from vistorch.engine.base import events
 from vistorch.engine.base.device import default
 from vistorch.engine.kernels import simulated
@@ -82,6 +83,7 @@ class Before:
 
     def __init__(self):
         self.hub = hub._home
+        self.divergences = dict(kl._KL_REGISTRY)
         self.folder, self.environment = working_folder(), os.environ.copy()
         self.modes = [(row, L, row[1](L)) for L, rows in libraries() for row in rows]
         self.listeners = list(events._listeners)
@@ -109,6 +111,11 @@ class Before:
                     del os.environ[name]
                 else:
                     os.environ[name] = was
+        # What an example enters with `register_kl` nothing takes out again.
+        if kl._KL_REGISTRY != self.divergences:
+            kl._KL_REGISTRY.clear()
+            kl._KL_REGISTRY.update(self.divergences)
+            kl._KL_MEMOIZE.clear()
         # The first program that PyTorch compiles ends the checks of its distributions, for good.
         if (torch := sys.modules.get("torch")) is not None:
             torch.distributions.Distribution._validate_args = __debug__

@@ -108,6 +108,23 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
             "L.asarray(np.zeros(4)[::-1])",
         ),
     ),
+    # strides of one sample, which its kernel has checked, behind those of the samples
+    "engine/batching/levels.py": (
+        {"np.lib.stride_tricks.as_strided": 1},
+        (
+            "L.func.vmap(lambda x: x.as_strided((9,), (1,)))(L.zeros(2, 3))",
+            "L.func.vmap(lambda x: x.as_strided((2,), (BIG,)))(L.zeros(2, 3))",
+            "L.func.vmap(lambda x: x.as_strided((3,), (1,), 4))(L.zeros(2, 3))",
+            "L.func.vmap(lambda x: x.as_strided((3,), (1,)))(L.zeros(2, 0))",
+            "L.func.vmap(lambda x: x.unfold(0, 2, 2 * BIG))(L.zeros(2, 5))",
+            "L.func.vmap(lambda x: x.unfold(0, 6, 1))(L.zeros(2, 5))",
+            "L.func.vmap(lambda x: x.view(L.float64))(L.zeros(2, 3))",
+            "L.func.vmap(lambda x: x.expand(3))(L.zeros(2, 0))",
+            "L.func.vmap(lambda x: L.nn.functional.conv2d(x, L.ones(1, 1, 2, 2), dilation=BIG))(L.zeros(2, 1, 4, 4))",
+        ),
+    ),
+    # memory of a process of the same program, whose tensors said shape and strides
+    "cuda/ipc.py": ({"xp.ndarray": 2}, ()),
     "engine/methods/dlpack.py": (
         {"np.from_dlpack": 1, "cupy.from_dlpack": 1, "__array_interface__": 1},
         (
@@ -210,6 +227,8 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "ranks/wiring.py": ({"ctypes.CDLL": 2}, ()),
     "engine/kernels/threads.py": ({"ctypes.CDLL": 1}, ()),
     "engine/kernels/lapack.py": ({"C.CDLL": 1}, ()),
+    "engine/kernels/cuda/products.py": ({"ctypes.CDLL": 1}, ()),
+    "cuda/sensors.py": ({"ctypes.CDLL": 1}, ()),
     "engine/kernels/onednn/library.py": ({"C.CDLL": 1}, ()),
     "engine/kernels/onednn/primitives.py": ({"C.addressof": 1}, ()),
 }

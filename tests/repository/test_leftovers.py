@@ -85,3 +85,11 @@ def test_a_folder_of_models_that_an_example_gave_back_is_no_longer_chosen(monkey
     assert before.left() == []
     monkeypatch.setenv("TORCH_HOME", "elsewhere")
     assert vistorch.hub.get_dir() == os.path.join("elsewhere", "hub")
+
+
+def test_a_divergence_that_an_example_entered_is_taken_out():
+    D = vistorch.distributions
+    mine = type("Mine", (D.Normal,), {})
+    before = leftovers.Before()
+    D.register_kl(mine, D.Normal)(lambda p, q: "by my own formula")
+    assert before.left() == [] and (mine, D.Normal) not in D.kl._KL_REGISTRY

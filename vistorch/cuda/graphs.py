@@ -14,6 +14,7 @@ from typing import Any
 from ..engine.base.events import listeners
 from ..engine.kernels import simulated
 from ..engine.kernels.cuda import capture, faults, products
+from ..engine.library_name import library, named
 from ..engine.memory import device_memory, placement
 from ..engine.random import generators
 from .devices import current_device, synchronize
@@ -134,7 +135,7 @@ class CUDAGraph:
                 f"got {capture_error_mode}"
             )
         if simulated.count():
-            raise RuntimeError(NEEDS_A_GPU)
+            raise RuntimeError(named(NEEDS_A_GPU))
         if self._own is not None:
             raise RuntimeError(
                 "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new instance."
@@ -378,7 +379,7 @@ class graph:
 
     def __enter__(self) -> None:
         if simulated.count():
-            raise RuntimeError(NEEDS_A_GPU)
+            raise RuntimeError(named(NEEDS_A_GPU))
         synchronize()
         empty_cache()
         stream = self.capture_stream
@@ -438,4 +439,4 @@ def explained(error: BaseException) -> BaseException | None:
 def __getattr__(name: str) -> Any:
     if name == "make_graphed_callables":  # it stands on autograd, which stands on this package
         return importlib.import_module("vistorch.graphed").make_graphed_callables
-    raise AttributeError(f"module 'vistorch.cuda.graphs' has no attribute {name!r}")
+    raise AttributeError(f"module '{library}.cuda.graphs' has no attribute {name!r}")

@@ -20,6 +20,7 @@ from ..engine.core.graph import version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
 from ..engine.kernels.cuda import capture
+from ..engine.library_name import named
 from .checks import is_on
 from .executors import BLOCK, Arrays, arrays_of, shared, tensors
 from .loading import check_entries
@@ -120,7 +121,7 @@ class Rule(Optimizer):
                 self._begin(p, state, group)
             if self.counts:
                 if capture._active and capture.current() is not None:
-                    raise capture.CaptureError(COUNTED.format(type(self).__name__))
+                    raise capture.CaptureError(named(COUNTED).format(type(self).__name__))
                 steps = state["step"]._data
                 steps += 1
                 count = steps.item()

@@ -13,6 +13,7 @@ from vistorch.cuda.streams import Stream, StreamContext, current_stream
 from vistorch.engine.core.registry import AUTOGRAD, FUNCTIONS
 from vistorch.engine.core.tensor import Tensor
 from vistorch.engine.kernels import simulated
+from vistorch.engine.library_name import library
 from vistorch.engine.memory import placement
 
 __all__ = ["make_graphed_callables"]
@@ -60,7 +61,7 @@ def make_graphed_callables(
                 )
             if any(b.requires_grad for b in function.buffers()):
                 raise AssertionError(
-                    "In any :class:`~vistorch.nn.Module` passed to :func:`~make_graphed_callables`, only parameters "
+                    f"In any :class:`~{library}.nn.Module` passed to :func:`~make_graphed_callables`, only parameters "
                     "may be trainable. All buffers must have ``requires_grad=False``."
                 )
     if simulated.count() or any(a._place.kind == placement.NUMPY for args in samples for a in args):

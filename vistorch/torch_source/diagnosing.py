@@ -301,7 +301,7 @@ class TorchEvidence(Evidence):
         self._phase("forward_end", module)
 
     def _scheduled(self, one: Any) -> None:
-        if not getattr(one, "_is_initial", False):  # its own first step, as it is made
+        if not private.first_step_of(one):  # its own, as it is made
             self._phase("scheduler", one)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:

@@ -43,6 +43,11 @@ def shape_of(tensor: Any) -> tuple[int, ...]:
         return ()
 
 
+def first_step_of(scheduler: Any) -> bool:
+    """Whether a scheduler takes the step that belongs to its making."""
+    return getattr(scheduler, "_is_initial", False)
+
+
 def outputs(node: Any) -> list[tuple[tuple[int, ...], Any, Any]]:
     """Shape, dtype and device of each output of a node's forward op; empty where torch does not say."""
     found = []

@@ -441,8 +441,6 @@ UNBUILT = {
     "models.segmentation": ("fcn_resnet50", "put a head of your own"),
     "models.video": ("r3d_18", "Conv3d"),
     "transforms": ("AutoAugment", "use RandomApply, RandomChoice and RandomOrder"),
-    "transforms.v2": ("ToImage", "use the transforms of vistorch.vision.transforms"),
-    "tv_tensors": ("BoundingBoxes", "use plain tensors"),
 }
 
 

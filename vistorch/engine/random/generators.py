@@ -14,6 +14,7 @@ from ..core.tensor import Tensor
 from ..library_name import library
 from ..memory.placement import BATCHED, CPU, META, cuda_place, place_of
 from .cpu_generator import Generator
+from .cpu_generator import restored as _restored  # noqa: F401  pickles of generators name it
 from .device_generator import DeviceGenerator
 
 default_generator = Generator()

@@ -12,6 +12,7 @@ from typing import Any
 from weakref import ref
 
 from ...engine.base.events import listeners
+from ...engine.base.warn_once import user_level
 from ...engine.core.tensor import Tensor
 from ...engine.kernels.cuda import capture
 from ..loading import check_attributes
@@ -82,7 +83,7 @@ def must_be_optimizer(optimizer: Any) -> None:
 
 def deprecated_epoch() -> None:
     """Warn the caller of a `step(epoch)`."""
-    warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
+    warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=user_level())
 
 
 def asked_outside(scheduler: LRScheduler) -> None:
@@ -91,7 +92,7 @@ def asked_outside(scheduler: LRScheduler) -> None:
         warnings.warn(
             "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=user_level(),
         )
 
 
@@ -231,9 +232,9 @@ class LRScheduler:
         """
         if self._step_count == 1:
             if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-                warnings.warn(REPLACED, UserWarning, stacklevel=2)
+                warnings.warn(REPLACED, UserWarning, stacklevel=user_level())
             elif not getattr(self.optimizer, "_opt_called", False):
-                warnings.warn(TOO_EARLY, UserWarning, stacklevel=2)
+                warnings.warn(TOO_EARLY, UserWarning, stacklevel=user_level())
         self._step_count += 1
         if epoch is not None:
             deprecated_epoch()

@@ -2,8 +2,8 @@
 
 OpenMP's threads wait for work awake: sharing out a call takes microseconds, where threads of Python have to be woken
 and to get the interpreter's lock. So this pays from `sizes.each` on, the pool of Python's threads from `spread.BIG` on.
-A sum, a product or a root is the same bits here and there; tanh differs by rounding, so it is oneDNN's whatever the number
-of threads. exp is left to numpy: what oneDNN has is off by up to ten units in the last place.
+A sum, a product or a root is the same bits here and there; tanh differs by rounding, so it is oneDNN's whatever the
+number of threads. exp is left to numpy: what oneDNN has is off by up to ten units in the last place.
 Invariant: nan, infinity, and numbers too small to be normal are in the result what they are in numpy's.
 """
 

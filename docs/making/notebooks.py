@@ -26,13 +26,14 @@ OURS = ("<div data-vistorch=", '<div class="vt-verdict"')  # how the HTML of a v
 LONG = 24
 
 
-def page(path: Path, folder: Path, language: str = ENGLISH) -> str:
+def page(path: Path, folder: Path, language: str = ENGLISH, last: str = "") -> str:
     """Return a notebook as Markdown, its pictures written beside the page.
 
     Args:
         path: the notebook.
         folder: where the page will be.
         language: the page's; if not English, the notebook has a translation.
+        last: Markdown that stands below the notebook.
     """
     nb = read(path, language)
     parts = []
@@ -45,6 +46,7 @@ def page(path: Path, folder: Path, language: str = ENGLISH) -> str:
         elif cell["cell_type"] == "code":
             parts.append(_fence(_language(source), source))
             parts += _outputs(cell.get("outputs", []), f"{path.stem}-{number:02}", folder, language)
+    parts.append(last)
     parts.append(f"```{{note}}\n{words.FROM_A_NOTEBOOK[language].format(name=path.name)}\n```")
     return "\n\n".join(part for part in parts if part) + "\n"
 

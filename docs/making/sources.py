@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vistorch.tutorials.translations import ENGLISH, MARK
 
-from . import commands, notebooks, reference, words
+from . import commands, notebooks, read_on, reference, words
 from .translations import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,7 +126,11 @@ def other_languages(text: str, place: str, places: set[str]) -> str:
 def _tutorials(folder: Path, language: str = ENGLISH) -> None:
     """Write a page for each notebook that is there, and the page that leads to them."""
     paths = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-    pages = {path.stem: notebooks.page(path, folder, language) for path in paths}
+    translations = set(placed().values())
+    pages = {
+        path.stem: notebooks.page(path, folder, language, read_on.line(path.stem, language, translations))
+        for path in paths
+    }
     tree = "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *pages, "```"])
     listed, last = _listed(paths, language), words.OF_TUTORIALS[language]
     pages["index"] = f"# {words.TUTORIALS[language]}\n\n{listed}\n\n{last}\n\n{tree}\n"

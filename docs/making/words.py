@@ -11,6 +11,7 @@ FROM_A_NOTEBOOK = {
     "zh": "这一页就是笔记本 `notebooks/{name}` 最近一次运行的样子；`vistorch lab --language zh` 会打开你自己的一份，"
     "在那里内核也会回应你。",
 }
+READ_ON = {"en": "Read on:", "zh": "继续阅读："}
 TUTORIALS = {"en": "Tutorials", "zh": "教程"}
 OF_TUTORIALS = {
     "en": "They are notebooks whose outputs are tests. Read them here; `vistorch lab` (or `make lab` in a clone) opens "

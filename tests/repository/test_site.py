@@ -10,8 +10,9 @@ import re
 import pytest
 
 import vistorch
-from docs.making import check, commands, entries, notebooks, reference, sections, sources
+from docs.making import check, commands, entries, notebooks, read_on, reference, sections, sources, words
 from docs.making.docstrings import escape, markdown, signature
+from docs.making.translations import LANGUAGES
 from vistorch import vt
 
 DOC = """Sums by `a_b`, and *args* of [x].
@@ -212,6 +213,20 @@ def test_a_figure_keeps_the_colour_of_the_page(tmp_path):
 def test_every_tutorial_has_a_title_and_makes_a_page(path, tmp_path):
     assert notebooks.title(path) != path.stem
     assert notebooks.page(path, tmp_path).startswith("# ")
+
+
+def test_a_lesson_leads_to_pages_that_are_there(pages):
+    there = {*sources.placed().values(), "notebook-tools.md", *(f"{path}.md" for path in pages)}
+    assert set(read_on.LESSONS) == {path.stem for path in (sources.ROOT / "notebooks").glob("[0-9]*.ipynb")}
+    for says, place in read_on.PAGES.values():
+        assert place in there and set(says) == {"en", *LANGUAGES}
+    assert read_on.line("02_autograd", "en", there) == (
+        "**Read on:** [`vistorch.autograd`](../reference/autograd.md) · [How it works](../how-it-works.md)"
+    )
+    assert read_on.line("02_autograd", "zh", there) == (
+        f"**{words.READ_ON['zh']}** [`vistorch.autograd`](../../reference/autograd.md) · "
+        "[它是怎样工作的](../how-it-works.md)"
+    )
 
 
 def test_the_list_of_tutorials_says_what_each_is_about(tmp_path):

@@ -88,6 +88,18 @@ class Before:
         self.modes = [(row, L, row[1](L)) for L, rows in libraries() for row in rows]
         self.listeners = list(events._listeners)
 
+    def _put_back(self):
+        """Put right in silence what no example could: the interfaces have no way back."""
+        # `get_dir` says a folder where none had been chosen.
+        hub._home = self.hub
+        if kl._KL_REGISTRY != self.divergences:
+            kl._KL_REGISTRY.clear()
+            kl._KL_REGISTRY.update(self.divergences)
+            kl._KL_MEMOIZE.clear()
+        # The first program that PyTorch compiles ends the checks of its distributions, for good.
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.distributions.Distribution._validate_args = __debug__
+
     def left(self):
         """Put right what is no longer as it was; return a sentence of each."""
         seen = []
@@ -96,8 +108,7 @@ class Before:
                 seen.append(f"{L.__name__}'s {name}: {now}, where it was {was}")
                 if mend is not None:
                     mend(L, was)
-        # An example can give back only what `get_dir` said: a folder, where none had been chosen.
-        hub._home = self.hub
+        self._put_back()
         if (now := working_folder()) != self.folder:
             seen.append(f"the working folder: {now}, where it was {self.folder}")
             os.chdir(self.folder)
@@ -111,14 +122,6 @@ class Before:
                     del os.environ[name]
                 else:
                     os.environ[name] = was
-        # What an example enters with `register_kl` nothing takes out again.
-        if kl._KL_REGISTRY != self.divergences:
-            kl._KL_REGISTRY.clear()
-            kl._KL_REGISTRY.update(self.divergences)
-            kl._KL_MEMOIZE.clear()
-        # The first program that PyTorch compiles ends the checks of its distributions, for good.
-        if (torch := sys.modules.get("torch")) is not None:
-            torch.distributions.Distribution._validate_args = __debug__
         # One that has stopped was another test's, of the same file.
         new = [one for one in events._listeners if not any(one is known for known in self.listeners)]
         for one in new:

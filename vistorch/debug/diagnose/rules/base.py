@@ -64,3 +64,11 @@ class Rule:
             if line is not None:
                 out.append((line, label))
         return out
+
+
+class Counting(Rule):
+    """A rule that counts in how many looks it saw a thing, under a key of its own: a place, a module."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        super().__init__(evidence)
+        self.times: dict[Any, Any] = {}

@@ -15,7 +15,7 @@ from ...lineage import Value, ancestors, beyond
 from ..course import Course, entropy
 from ..finding import DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding, number
 from ..heads import array
-from .base import Rule
+from .base import Counting, Rule
 from .meaning import Heads
 
 PICKS = ("index", "index_select", "gather", "getitem", "take", "advanced_index")
@@ -152,7 +152,7 @@ class SameBatch(Rule):
         )
 
 
-class Apart(Rule):
+class Apart(Counting):
     """Inputs and targets of a batch are picked by different indices: they do not belong together.
 
     Meaning: the target of a sample is the one with its index.
@@ -164,10 +164,6 @@ class Apart(Rule):
     """
 
     name, title, certainty, severity = "apart", "inputs and targets that differ in order", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Compare the indices."""

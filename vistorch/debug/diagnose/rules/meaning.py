@@ -14,7 +14,7 @@ from ...lineage import SHAPED, Value, ancestors, beyond
 from ..evidence import MOVES
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
 from ..heads import CLASSES, JOINED, LOGITS, PROBABILITIES, VALUES, Head, array, dim_of, heads
-from .base import Rule
+from .base import Counting
 
 SOFT = ("softmax", "_softmax")
 PASSED = SHAPED | {"dropout", "cat", "stack", "index", "index_select", "gather"}
@@ -22,12 +22,8 @@ TURNED = frozenset(("transpose", "permute", "swap_steps"))
 BOUNDS = {"sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "softmax": (0.0, 1.0), "relu": (0.0, np.inf)}
 
 
-class Heads(Rule):
+class Heads(Counting):
     """Base of the rules that look at what a loss compares."""
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Look at each comparison."""
@@ -191,7 +187,7 @@ class NoLogs(Heads):
             )
 
 
-class KlNoLogs(Rule):
+class KlNoLogs(Counting):
     """`kl_div` is given probabilities as its first argument, which should be log-probabilities.
 
     Meaning: see `NoLogs`; its target are probabilities unless `log_target=True`.
@@ -201,10 +197,6 @@ class KlNoLogs(Rule):
     """
 
     name, title, certainty, severity = "kl without logs", "divergences of no logs", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Look at what it is given."""
@@ -240,7 +232,7 @@ class KlNoLogs(Rule):
                 )
 
 
-class SampleAxis(Rule):
+class SampleAxis(Counting):
     """A softmax normalises over the samples of a batch: what one sample gets depends on the others.
 
     Meaning: probabilities sum to 1 over the classes, for each sample.
@@ -252,10 +244,6 @@ class SampleAxis(Rule):
     """
 
     name, title, certainty, severity = "sample axis", "softmax over samples", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Look at each softmax on the way to the loss."""
@@ -309,7 +297,7 @@ class SampleAxis(Rule):
             )
 
 
-class Broadcast(Rule):
+class Broadcast(Counting):
     """A column meets a row: (N, 1) and (N,) broadcast to N × N, and every prediction meets every target.
 
     Meaning: predictions and targets are compared element by element when their shapes are equal.
@@ -321,10 +309,6 @@ class Broadcast(Rule):
     """
 
     name, title, certainty, severity = "broadcast", "columns that meet rows", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Look at the ops near the loss."""
@@ -556,7 +540,7 @@ class OddTargets(Heads):
                 )
 
 
-class WrongSign(Rule):
+class WrongSign(Counting):
     """The loss is a comparison with its sign turned: training makes it worse.
 
     Meaning: an optimizer lowers its loss; a distance or a cross entropy is lowered by predictions that fit.
@@ -567,10 +551,6 @@ class WrongSign(Rule):
     """
 
     name, title, certainty, severity = "wrong sign", "losses with their sign turned", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, int] = {}
 
     def at_look(self, p: Any) -> None:
         """Follow the loss to a comparison, through signs alone."""

@@ -14,7 +14,7 @@ from ...lineage import SHAPED, Value, ancestors, beyond
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
 from ..heads import CLASSES, Head, array, heads, of
-from .base import Rule
+from .base import Counting, Rule
 from .reach import CUTS, WRITTEN
 
 LINEAR = ("addmm", "linear", "mm", "matmul", "baddbmm")
@@ -152,7 +152,7 @@ def _bends(v: Value) -> bool:
     )
 
 
-class OtherAxis(Rule):
+class OtherAxis(Counting):
     """A recurrent layer, or an attention, takes the samples for the steps of time.
 
     Meaning: such a layer takes (time, batch, features), and (batch, time, features) with `batch_first=True`.
@@ -164,10 +164,6 @@ class OtherAxis(Rule):
     """
 
     name, title, certainty, severity = "other axis", "layers that run over time", EXACT, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[int, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Compare what such layers were given with the targets."""
@@ -218,7 +214,7 @@ class OtherAxis(Rule):
             )
 
 
-class Scrambled(Rule):
+class Scrambled(Counting):
     """A reshape is used where axes should change places: it deals the elements out anew, and mixes what they mean.
 
     Meaning: `reshape` and `view` keep the order of the elements in memory; `permute` and `transpose` move axes.
@@ -231,10 +227,6 @@ class Scrambled(Rule):
     """
 
     name, title, certainty, severity = "scrambled", "reshapes for a permute", EXACT, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Look at each reshape behind the loss."""
@@ -307,7 +299,7 @@ def _groups(a: list[int], b: list[int]) -> Iterator[tuple[list[int], list[int]]]
         yield one, other
 
 
-class UnlikeSums(Rule):
+class UnlikeSums(Counting):
     """A loss adds a mean over a batch and a sum over the same batch: the sum outweighs the mean by its size.
 
     Meaning: terms of a loss weigh as they are meant where all are means over the samples, or all are sums.
@@ -320,10 +312,6 @@ class UnlikeSums(Rule):
     """
 
     name, title, certainty, severity = "unlike sums", "terms of the loss", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Look at each term."""
@@ -416,7 +404,7 @@ def _of_a_model(v: Value) -> bool:
     return False
 
 
-class QueryAxis(Rule):
+class QueryAxis(Counting):
     """Weights of an attention sum to 1 over the queries, and are used as if they summed to 1 over the keys.
 
     Meaning: what a query gets is a mean of values, with weights that sum to 1 over the keys.
@@ -427,10 +415,6 @@ class QueryAxis(Rule):
     """
 
     name, title, certainty, severity = "query axis", "weights of an attention", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Look at products whose left side is a softmax."""
@@ -477,7 +461,7 @@ KEPT = frozenset(
 )
 
 
-class SeesAhead(Rule):
+class SeesAhead(Counting):
     """A model that is to say the next token is given it: attention without a mask, or a layer that runs both ways.
 
     Meaning: targets that are the inputs moved by one place may depend on the places before only.
@@ -488,10 +472,6 @@ class SeesAhead(Rule):
     """
 
     name, title, certainty, severity = "sees ahead", "what a language model is given", LINEAGE, WRONG
-
-    def __init__(self, evidence: Any) -> None:
-        super().__init__(evidence)
-        self.times: dict[Any, list] = {}
 
     def at_look(self, p: Any) -> None:
         """Compare the targets with what the model is given, and look at each attention."""

@@ -47,6 +47,18 @@ def angles(x: Any, name: str, lengths: Sequence[int] = (2,)) -> list[float]:
     return [float(d) for d in x]
 
 
+def shares_and_factors(translate: Any, scale: Any) -> None:
+    """Refuse ranges of an affine map that are none: shares of a size to move by, factors; None is no range."""
+    if translate is not None:
+        sequence(translate, "translate", (2,))
+        if any(not 0.0 <= t <= 1.0 for t in translate):
+            raise ValueError("translation values should be between 0 and 1")
+    if scale is not None:
+        sequence(scale, "scale", (2,))
+        if any(s <= 0 for s in scale):
+            raise ValueError("scale values should be positive")
+
+
 def fill_for(fill: Any, img: Any) -> Any:
     """A fill as functions take it: for a tensor one number per channel."""
     if is_pil(img) or not isinstance(img, Tensor):

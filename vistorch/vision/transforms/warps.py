@@ -12,7 +12,7 @@ from vistorch.nn import Module
 
 from . import functional as F
 from .modes import BILINEAR, NEAREST, mode_of
-from .sizes import angles, chance, fill_for, integer, sequence, uniform
+from .sizes import angles, chance, fill_for, integer, sequence, shares_and_factors, uniform
 
 
 def _checked_fill(fill: Any) -> Any:
@@ -122,16 +122,8 @@ class RandomAffine(Module):
         super().__init__()
         self.interpolation = mode_of(interpolation)
         self.degrees = angles(degrees, "degrees")
-        if translate is not None:
-            sequence(translate, "translate", (2,))
-            if any(not 0.0 <= t <= 1.0 for t in translate):
-                raise ValueError("translation values should be between 0 and 1")
-        self.translate = translate
-        if scale is not None:
-            sequence(scale, "scale", (2,))
-            if any(s <= 0 for s in scale):
-                raise ValueError("scale values should be positive")
-        self.scale = scale
+        shares_and_factors(translate, scale)
+        self.translate, self.scale = translate, scale
         self.shear = None if shear is None else angles(shear, "shear", (2, 4))
         self.fill = _checked_fill(fill)
         if center is not None:

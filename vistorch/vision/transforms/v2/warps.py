@@ -10,7 +10,7 @@ from typing import Any
 import vistorch
 
 from .. import warps as first
-from ..sizes import angles, sequence
+from ..sizes import angles, sequence, shares_and_factors
 from . import functional as F
 from .arguments import below, between, fill_of, fills, two_numbers
 from .functional.warp import perspective_coefficients
@@ -99,16 +99,8 @@ class RandomAffine(Transform):
     ) -> None:
         super().__init__()
         self.degrees = angles(degrees, "degrees")
-        if translate is not None:
-            sequence(translate, "translate", (2,))
-            if not all(0.0 <= part <= 1.0 for part in translate):
-                raise ValueError("translation values should be between 0 and 1")
-        self.translate = translate
-        if scale is not None:
-            sequence(scale, "scale", (2,))
-            if any(part <= 0 for part in scale):
-                raise ValueError("scale values should be positive")
-        self.scale = scale
+        shares_and_factors(translate, scale)
+        self.translate, self.scale = translate, scale
         self.shear = None if shear is None else angles(shear, "shear", (2, 4))
         self.interpolation = interpolation
         self.fill = fill

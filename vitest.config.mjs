@@ -22,6 +22,7 @@ export default defineConfig({
   test: {
     include: ["js/tests/**/*.test.ts"],
     environment: "jsdom",
+    setupFiles: ["js/tests/quiet.mjs"],
     restoreMocks: true,
     // A deadline measures the machine, not the code; this one is for what hangs.
     testTimeout: 30_000,

@@ -39,6 +39,7 @@ class Setting:
             harness.Worker("vistorch", self.threads, PLAIN),
             harness.Worker("vistorch", self.threads, FAST),
         ]
+        harness.share_a_core([self.workers])
         self.rates = self.workers[0].ask(do="rates")
 
     def stop(self):

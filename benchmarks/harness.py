@@ -6,6 +6,7 @@ Invariant: a ratio is made of two chunks that ran one right after the other, so 
 slows both; the figure of a row is the median of these ratios, never a ratio of two distant medians.
 """
 
+import contextlib
 import json
 import os
 import statistics
@@ -64,7 +65,7 @@ class Worker:
     """
 
     def __init__(self, library, threads=1, more=None):
-        self.library = library
+        self.library, self.threads = library, threads
         self.process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", library],
             stdin=subprocess.PIPE,
@@ -84,6 +85,12 @@ class Worker:
         if not line:
             raise WorkerDied(f"the {self.library} worker ended with status {self.process.wait()}")
         return json.loads(line)
+
+    def keep_to(self, cores):
+        """Run on these cores of the machine only (Linux), with the threads that it has by now too."""
+        with contextlib.suppress(OSError):  # a thread, or the process, that has ended meanwhile
+            for task in os.listdir(f"/proc/{self.process.pid}/task"):
+                os.sched_setaffinity(int(task), cores)
 
     def __enter__(self):
         return self
@@ -141,9 +148,23 @@ def sides(row, pair):
     return [(pair[1], "base"), (pair[1], "row")]
 
 
+def share_a_core(groups, alone=True):
+    """Let the workers of a group run on one core, each group on another; on all cores if not `alone`.
+
+    Two cores of a rented machine are not equally fast at one moment: who runs on the other half of a core slows it down
+    by up to a half, and the clock of a process does not see it.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    for i, workers in enumerate(groups):
+        for worker in workers:
+            if cores and worker.threads == 1:
+                worker.keep_to({cores[i % len(cores)]} if alone else cores)
+
+
 def compare(row, pairs, pace):
     """Time one row on both sides in turn, each round on the next pair of workers, and return its result."""
     times, ratios = ([], []), []
+    share_a_core(pairs, alone=not row.waits)
     result = Result(row.key, budget=promise(row))
     for i in range(pace.rounds):
         for (worker, side), found in zip(sides(row, pairs[i % len(pairs)]), times, strict=True):

@@ -4,8 +4,8 @@ Two parts run at a time: most of what a browser does is wait. What a part prints
 
 A part that runs tests leaves a JUnit report, and counts as the tests in it; any other part counts as one check.
 
-Invariant: the last line says how many passed, failed and were skipped, and of those that were skipped, what they
-lacked; the exit code is 0 only if every part that was to run ended well.
+Invariant: the summary names what failed, and the last line says how many passed, failed and were skipped, and of those
+that were skipped, what they lacked; the exit code is 0 only if every part that was to run ended well.
 """
 
 import os
@@ -37,6 +37,7 @@ PARTS = {
 LANES = (("ui",), ("pytest", "notebooks", "fuzz", "speed", "docs", "vitest", "type", "lint"))
 REPORTING = ("notebooks", "vitest", "ui", "pytest")
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
+MOST, WIDEST = 20, 240  # failures of a part that the summary names, and the length of such a line
 _NEEDS = re.compile(r"needs (\w.*?):")
 _PERCENT = re.compile(r"\[ *(\d+)%\]")
 
@@ -49,6 +50,7 @@ class Part:
     passed: int = 0
     failed: int = 0
     seconds: float = 0.0
+    failures: list = field(default_factory=list)
     reasons: Counter = field(default_factory=Counter)
 
     @property
@@ -113,9 +115,11 @@ class Run:
         part = Part(name, seconds=time.monotonic() - began)
         found = read(report) if name in REPORTING else None
         if found is not None:
-            part.passed, part.failed, part.reasons = found
+            part.passed, part.failures, part.reasons = found
+            part.failed = len(part.failures)
         if code and not part.failed:
             part.failed = 1
+            part.failures = last_lines(log)
         elif not code and found is None:
             part.passed = 1
         self.parts[name] = part
@@ -138,23 +142,36 @@ class Run:
                 os.killpg(process.pid, signal.SIGINT)
 
 
+def last_lines(log, number=4):
+    """Return the last lines of a log that say something."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line.strip() for line in lines if line.strip()][-number:]
+
+
+def named(case, problem):
+    """Return the name of a test that failed and the first line of what it said."""
+    said = (problem.get("message") or problem.text or "").strip().partition("\n")[0]
+    return f"{case.get('classname', '')}::{case.get('name', '')} {said}"[:WIDEST].rstrip()
+
+
 def read(path):
-    """Return the numbers passed and failed, and the reasons for skips, of a JUnit report; None if there is none."""
+    """Return of a JUnit report how many passed, which failed, and why some were skipped; None if there is none."""
     try:
         cases = list(ElementTree.parse(path).iter("testcase"))
     except (OSError, ElementTree.ParseError):
         return None
-    passed = failed = 0
+    passed, failures = 0, []
     reasons = Counter()
     for case in cases:
         skip = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
-            failed += 1
+        problems = [*case.findall("failure"), *case.findall("error")]
+        if problems:
+            failures.append(named(case, problems[0]))
         elif skip is None or skip.get("type") == "pytest.xfail":  # an expected failure did what it was to do
             passed += 1
         else:
             reasons[(skip.get("message") or "no reason is given").removeprefix("Skipped: ")] += 1
-    return passed, failed, reasons
+    return passed, failures, reasons
 
 
 def plan(folder=""):
@@ -190,6 +207,10 @@ def summary(parts, seconds, left=()):
     lines += [f"{name:<10} not run: interrupted" for name in left]
     for part in parts:
         lines += [f"  {part.name}: {count} skipped: {why}" for why, count in sorted(part.reasons.items())]
+    for part in parts:
+        lines += [f"  {part.name}: {what}" for what in part.failures[:MOST]]
+        if len(part.failures) > MOST:
+            lines.append(f"  {part.name}: and {len(part.failures) - MOST} more")
     lacking = Counter()
     for part in parts:
         for why, count in part.reasons.items():

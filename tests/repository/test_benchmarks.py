@@ -1,5 +1,6 @@
 """The harness of the benchmarks: pairs, verdicts, rows that cannot run. Nothing is measured in earnest."""
 
+import os
 import subprocess
 import sys
 
@@ -23,11 +24,21 @@ def threads():
 
 
 class Scripted:
-    """A worker that answers from a list."""
+    """A worker that answers from a list, and remembers on which cores it was to run."""
 
-    def __init__(self, library, *replies):
-        self.library = library
+    def __init__(self, library, *replies, threads=1):
+        self.library, self.threads = library, threads
         self.replies = list(replies)
+        self.cores = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        pass
+
+    def keep_to(self, cores):
+        self.cores = set(cores)
 
     def ask(self, **request):
         return self.replies.pop(0)
@@ -181,23 +192,55 @@ def test_every_row_of_the_gate_is_there():
     assert set(gate.LIMITS) <= set(ROWS)
 
 
+def gated(monkeypatch, tries):
+    """What the gate says of one row with a limit of 1.5, and the processes it did not need."""
+    rounds = gate.PACE.rounds
+    made = []
+    for one in tries:
+        replies = one if isinstance(one, list) else microseconds(*[one] * rounds)
+        made += [Scripted("torch", *microseconds(*[1.0] * rounds)), Scripted("vistorch", *replies)]
+    monkeypatch.setattr(gate, "LIMITS", {"small/add forward": (1.5, 1.5)})
+    monkeypatch.setattr(harness, "Worker", lambda library: made.pop(0))
+    return gate.main(), len(made) // 2
+
+
 @pytest.mark.parametrize(
     ("tries", "expected"),
     [
-        ([[1.0] * 5], (1.0, True)),
-        ([[2.0] * 5, [1.4] * 5], (1.4, True)),  # a machine that was busy
-        ([[2.0] * 5, [1.9] * 5, [2.1] * 5], (1.9, False)),
+        ([1.0, 1.0], (0, 1)),
+        ([2.0, 1.4, 1.0], (0, 1)),  # a process with an unlucky layout of its memory
+        ([2.0, 1.9, 2.1, 1.6, 1.7], (1, 0)),
+        ([[{"error": "no"}]] * 5, (1, 0)),
     ],
 )
-def test_a_row_fails_only_if_it_is_over_each_time(tries, expected):
-    times = [time for one in tries for time in one]
-    reference = Scripted("torch", *microseconds(*[1.0] * len(times)))
-    other = Scripted("vistorch", *microseconds(*times))
-    row = rows.Row("f", "r", None, None, True)
-    assert gate.judged(row, (reference, other), 1.5) == expected
-    assert not other.replies
+def test_a_row_fails_only_if_it_is_over_in_each_new_process(tries, expected, monkeypatch, capsys):
+    assert gated(monkeypatch, tries) == expected
+    assert f"{1 - expected[0]} rows within their limits, {expected[0]} over" in capsys.readouterr().out
 
 
-def test_a_row_that_cannot_run_fails():
-    pair = Scripted("torch", {"us": 1.0}), Scripted("vistorch", {"error": "no"})
-    assert gate.judged(rows.Row("f", "r", None, None, False), pair, 1.5) == (None, False)
+# ---- one core for both sides ----------------------------------------------------------------------------------------
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity"), reason="only Linux says which cores a process may use"
+)
+def test_the_workers_of_a_group_share_a_core():
+    groups = [[Scripted("torch"), Scripted("vistorch"), Scripted("vistorch", threads=2)] for _ in range(2)]
+    harness.share_a_core(groups)
+    mine = os.sched_getaffinity(0)
+    for first, second, wide in groups:
+        assert first.cores == second.cores <= mine and len(first.cores) == 1
+        assert wide.cores is None
+    if len(mine) > 1:
+        assert groups[0][0].cores != groups[1][0].cores
+    harness.share_a_core(groups, alone=False)
+    assert groups[0][0].cores == mine
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity"), reason="only Linux says which cores a process may use"
+)
+def test_a_worker_runs_on_the_core_it_is_kept_to():
+    core = max(os.sched_getaffinity(0))
+    with harness.Worker("torch") as worker:
+        worker.ask(do="hello")
+        worker.keep_to({core})
+        assert os.sched_getaffinity(worker.process.pid) == {core}

@@ -39,8 +39,13 @@ def test_the_counts_are_those_of_pytest(pytester):
         f"--junitxml={report}", "-n", "1", "-p", "no:hypothesispytest", "-p", "no:nbval"
     )
     result.assert_outcomes(passed=1, failed=1, errors=1, xfailed=1, skipped=4)
-    passed, failed, reasons = run_all.read(report)
-    assert (passed, failed) == (2, 2)
+    passed, failures, reasons = run_all.read(report)
+    assert passed == 2
+    assert [line.partition(" ")[0].rpartition("::")[2] for line in failures] == [
+        "test_fails",
+        "test_in_error",
+    ]
+    assert "assert 0" in failures[0] and "OSError: gone" in failures[1]
     assert reasons == {"needs a browser: none is installed": 3, "later": 1}
 
 
@@ -115,6 +120,22 @@ def test_every_part_runs_though_one_fails_and_the_last_line_names_it(make):
     assert [
         line.split()[0] for line in lines[lines.index("---- summary ----") :] if line.endswith(" s")
     ] == list(run_all.PARTS)
+
+
+def test_the_summary_names_what_failed(make):
+    broken = "".join(
+        f"<testcase classname='tests.ops' name='test_{i}'><failure message='assert {i}&#10;more'/></testcase>"
+        for i in range(run_all.MOST + 2)
+    )
+    xml = f"<testsuites>{broken}</testsuites>"
+    _, lines = make(
+        pytest=f'echo "{xml}" > $(REPORTS)/$@.xml; exit 1', speed="echo add 1.49 of 1.30 OVER; exit 2"
+    )
+    closing = lines[lines.index("---- summary ----") :]
+    assert "  pytest: tests.ops::test_0 assert 0" in closing
+    assert "  pytest: and 2 more" in closing
+    assert sum("tests.ops::" in line for line in closing) == run_all.MOST
+    assert "  speed: add 1.49 of 1.30 OVER" in closing
 
 
 def test_a_report_without_failures_does_not_make_a_failed_part_good(make):

@@ -13,7 +13,8 @@ from torch.utils.checkpoint import checkpoint
 import vistorch
 from tests.torch_source import programs
 from tests.torch_source.models import MODELS
-from vistorch.debug.source import named
+from vistorch.debug import Stepper, check_node, graph_bytes
+from vistorch.debug.source import named, source_of
 from vistorch.torch_source.stepper import TorchStepper
 
 
@@ -50,6 +51,31 @@ def test_networks(name):
     want, got, count = there_and_back(make)
     assert programs.same(want, got) and count > 15
     assert any(g is not None and bool(g[0].any()) for g in got)
+
+
+def test_the_stepper_of_a_script_takes_tensors_of_torch():
+    x, w = (torch.tensor(value, requires_grad=True) for value in (3.0, 2.0))
+    walk = Stepper((w * x) ** 2, names={x: "x", w: "w"})
+    assert isinstance(walk, TorchStepper) and walk.count == 4
+    assert str(walk.step()) == "1 of 4: PowBackward0"
+    walk.finish()
+    assert (x.grad.item(), w.grad.item()) == (24.0, 36.0)
+    walk = Stepper([x * w, w.exp()], [torch.tensor(2.0), torch.tensor(0.0)], inputs=[x])
+    walk.finish()
+    assert x.grad.item() == 28.0
+    with pytest.raises(ValueError, match="this tensor has no graph"):
+        Stepper(torch.ones(2))
+
+
+def test_what_reads_only_our_graphs_says_what_reads_torchs():
+    loss = (leaf(3) ** 2).sum()
+    with pytest.raises(ValueError, match=r"Stepper\(loss\)\.check\(node\)"):
+        check_node(loss.grad_fn)
+    walk = Stepper(loss)
+    assert all(right for right, _ in walk.check(walk.nodes[1]))
+    with pytest.raises(ValueError, match=r"source_of\(loss\)\.kept\(loss\)"):
+        graph_bytes(loss)
+    assert source_of(loss).kept(loss) is not None
 
 
 class OnlyFirst(torch.autograd.Function):

@@ -24,6 +24,7 @@ from ..engine.core.tensor import Tensor, wrap
 from ..engine.core.type_promotion import floating
 from .custom import CustomNode
 from .lines import note_of
+from .source import is_torch
 
 DIRECTIONS = 8  # random ones: enough to see any wrong formula
 STEPS = (1e-5, 1e-7, 1e-8)  # a smaller one may stay on one side of a kink that a larger one crosses
@@ -105,6 +106,11 @@ def check_node(node: Any, *, seed: int = 0, tolerance: float = 1e-5) -> Check:
 
 def _subject(node: Any, rng: Any) -> Any:
     """What is checked: its inputs in double precision, its forward, its gradients."""
+    if is_torch(node):
+        raise ValueError(
+            "a node of PyTorch's graph is checked from its stepper: Stepper(loss).check(node), "
+            "with vistorch.debug.Stepper"
+        )
     if not hasattr(node, "edges"):
         kind = "a leaf's tensor" if isinstance(node, Tensor) else type(node).__name__
         raise ValueError(f"a node is needed, such as a tensor's grad_fn, not {kind}")

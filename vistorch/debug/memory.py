@@ -15,6 +15,7 @@ from ..engine.backward.backward_pass import order_of
 from ..engine.core.graph import Leaf, Out, edge
 from ..engine.core.record import Promoted
 from ..engine.core.tensor import Tensor
+from .source import is_torch
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,10 @@ def graph_bytes(tensor: Tensor) -> GraphBytes:
         >>> graph_bytes((y * y).sum()).total
         40
     """
+    if is_torch(tensor):
+        raise ValueError(
+            "of a graph of PyTorch, say vistorch.debug.source.source_of(loss).kept(loss), or %vt memory loss"
+        )
     if not tensor.requires_grad:
         return GraphBytes(0, 0, {}, 0)
     order = order_of([edge(tensor)])

@@ -20,7 +20,7 @@ from .backward_driver import settle
 from .breaks.moment import Moment, Whereabouts, moment_of
 from .check import Check, check_node
 from .engine_nodes import NODES
-from .source import Nodes, own
+from .source import Nodes, own, source_of
 from .step_record import Frame, as_tensor, frame_of
 from .walked_pass import WalkedPass
 
@@ -31,7 +31,7 @@ class Stepper(WalkedPass):
     Hooks run in their step, again each time it is taken; what a hook changes besides `.grad` is not taken back.
 
     Args:
-        tensors: one tensor, or a sequence, to start from.
+        tensors: one tensor, or a sequence, to start from; of the real PyTorch, too: its stepper does the same.
         gradient: their gradients; may be left out for scalars.
         retain_graph: keep what the graph saved when the pass is finished.
         create_graph: record the pass.
@@ -68,6 +68,13 @@ class Stepper(WalkedPass):
         >>> x.grad, w.grad
         (tensor(24.), tensor(36.))
     """
+
+    def __new__(cls, tensors: Any = None, gradient: Any = None, **options: Any) -> Any:
+        """A stepper; for tensors of another library, such as the real PyTorch's, that library's own."""
+        source = source_of(tensors) if cls is Stepper else None
+        if source is not None and source is not own():
+            return source.stepper(tensors, gradient=gradient, **options)
+        return super().__new__(cls)
 
     def __init__(
         self,

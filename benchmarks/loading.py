@@ -1,11 +1,15 @@
 """Batches: collating, a loader in the main process, and one with workers.
 
 A row's call is an epoch, but for collating. The harness counts the processor's time of its own process, so a row with
-workers shows what the main process spends on them, not how long their work takes.
+workers shows what the main process spends on them, not how long their work takes. The rows of CIFAR and of decoding are
+timed by the wall's clock: what counts there is when the batches come.
 """
 
 import functools
 import importlib
+import zlib
+
+import numpy as np
 
 from benchmarks.rows import add, row
 
@@ -96,3 +100,70 @@ def workers_start(lib):
     """Two workers started, one batch each, and sent away: what an epoch costs beside its batches."""
     dataset = images_dataset(lib, 32, (3, 32, 32))
     return functools.partial(epoch, data_of(lib).DataLoader(dataset, batch_size=16, num_workers=WORKERS))
+
+
+def cifar(lib, n):
+    """Images as torchvision's CIFAR-10 gives them, with its two usual transforms."""
+    images = np.random.default_rng(0).integers(0, 256, (1024, 32, 32, 3), dtype=np.uint8)
+    mean, deviation = lib.full((3, 1, 1), 0.5), lib.full((3, 1, 1), 0.25)
+
+    class CIFAR(data_of(lib).Dataset):
+        def __len__(self):
+            return n
+
+        def __getitem__(self, i):
+            x = lib.from_numpy(images[i % 1024]).permute(2, 0, 1).contiguous().float().div(255)
+            return x.sub(mean).div(deviation), i % 10
+
+    return CIFAR()
+
+
+def encoded(lib, n):
+    """Images that have to be unpacked and brought to range, some milliseconds each."""
+    grain = np.random.default_rng(0).integers(-3, 4, (16, 224, 224, 3)).cumsum(2).astype(np.uint8)
+    packed = [zlib.compress(image.tobytes()) for image in grain]
+
+    class Encoded(data_of(lib).Dataset):
+        def __len__(self):
+            return n
+
+        def __getitem__(self, i):
+            pixels = np.frombuffer(zlib.decompress(packed[i % 16]), np.uint8).reshape(224, 224, 3)
+            return lib.from_numpy(pixels.transpose(2, 0, 1).astype(np.float32)).div(255), i % 10
+
+    return Encoded()
+
+
+def waited(dataset, n, batch, workers=WORKERS, persistent=True):
+    """An epoch with workers by the wall's clock, or without any."""
+
+    def prepare(lib):
+        loader = data_of(lib).DataLoader(
+            dataset(lib, n),
+            batch_size=batch,
+            num_workers=workers,
+            persistent_workers=workers > 0 and persistent,
+        )
+        return functools.partial(epoch, loader)
+
+    return prepare
+
+
+for size, samples in ((4, 2_000), (128, 8_000)):
+    for n in (0, WORKERS):
+        add("loading", f"cifar_batches_of_{size}_workers_{n}", waited(cifar, samples, size, n), waits=True)
+add(
+    "loading",
+    "decode-heavy, 2 workers against 0",
+    waited(encoded, 256, 32),
+    base=waited(encoded, 256, 32, workers=0),
+    budget=0.625,
+    waits=True,
+)
+add(
+    "loading",
+    "decode-heavy, 2 new workers against 0",
+    waited(encoded, 512, 32, persistent=False),
+    base=waited(encoded, 512, 32, workers=0),
+    waits=True,
+)

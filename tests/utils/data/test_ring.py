@@ -50,6 +50,30 @@ def test_slots_do_not_overlap_and_grow_where_they_are(two_slots):
     del first, second
 
 
+def test_growing_asks_for_what_is_new_alone(two_slots, monkeypatch):
+    asked = []
+    monkeypatch.setattr(os, "posix_fallocate", lambda fd, at, size: asked.append((at, size)))
+    for nbytes in (100, ring.STEP, ring.STEP + 1, 100):
+        assert two_slots.reserve(1, nbytes)
+    assert asked == [(ring.STRIDE, ring.STEP), (ring.STRIDE + ring.STEP, ring.STEP)]
+
+
+def test_the_first_batch_of_a_slot_is_made_in_it():
+    """Not in private memory, to be copied."""
+    shared = ring.Ring(slots=1)
+    bench = worker_main._Bench(shared)
+    try:
+        bench.open()
+        made = bench.take((4, worker_main.DIRECT), np.dtype("u1"))
+        made[:] = 7
+        _, spans, _ = bench.give(b"", [made.reshape(-1)])
+        assert spans == [(0, made.nbytes)] and bench.slot is None
+        del made
+    finally:
+        bench.memory = None
+        shared.close()
+
+
 def test_memory_is_returned_but_not_what_is_on_lease(two_slots):
     def occupied():
         return os.fstat(two_slots.fd).st_blocks * 512

@@ -6,6 +6,7 @@ import random
 import re
 import sys
 import threading
+import time
 import types
 
 import cloudpickle
@@ -445,6 +446,62 @@ def test_ways_to_start(context):
     assert seen["name"] == "DataLoader worker 0" and seen["daemon"] and seen["omp"] == "1"
     assert seen["mine"] == "yes" and seen["cwd"] == os.getcwd() and not seen["cuda"]
     assert seen["threads"] <= 2  # the worker, and the thread that reads its orders
+
+
+def test_workers_are_at_work_at_the_same_time(tmp_path):
+    """Each sample waits for one that only the other worker can be making meanwhile."""
+
+    class Meets(vistorch.utils.data.Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, i):
+            (tmp_path / str(i)).touch()
+            deadline = time.monotonic() + 30
+            while not (tmp_path / str(i ^ 1)).exists():
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.001)
+            return True
+
+    assert all(batch.item() for batch in vistorch.utils.data.DataLoader(Meets(), num_workers=2))
+
+
+def test_the_server_of_workers_starts_with_the_loader(monkeypatch):
+    """So that it is there when the first epoch begins; a loader that has no use for it starts none."""
+    from vistorch.utils.data._workers import launch
+
+    if not launch.has_server():
+        return
+    monkeypatch.setattr(launch, "_servers", {})
+    vistorch.utils.data.DataLoader([1])
+    vistorch.utils.data.DataLoader([1], num_workers=1, multiprocessing_context="fork")
+    assert not launch._servers
+    loader = vistorch.utils.data.DataLoader([1], num_workers=1)
+    (server,) = launch._servers.values()
+    pid = server._forkserver_pid
+    try:
+        assert pid is not None and next(iter(loader)).item() == 1
+        assert [s._forkserver_pid for s in launch._servers.values()] == [pid]
+    finally:
+        server._stop()
+
+
+def test_workers_find_onednn_opened_and_switched_off_where_it_was_since(monkeypatch):
+    def state(batch):
+        from vistorch.engine.kernels.fast.switch import onednn  # the worker's own
+
+        return onednn.tried, onednn.on
+
+    def of_a_worker():
+        (found,) = vistorch.utils.data.DataLoader([1], num_workers=1, collate_fn=state)
+        return found
+
+    monkeypatch.delenv("VISTORCH_ONEDNN", raising=False)
+    tried, on = of_a_worker()
+    monkeypatch.setenv("VISTORCH_ONEDNN", "off")
+    assert tried and of_a_worker() == (True, False)
+    assert on or not vistorch.backends.mkldnn.is_available()
 
 
 def test_numerical_libraries_have_one_thread(monkeypatch):

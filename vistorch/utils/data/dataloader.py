@@ -160,6 +160,10 @@ class DataLoader(Generic[_T_co]):
         self._IterableDataset_len_called: int | None = None
         self._iterator = None
         self.check_worker_number_rationality()
+        if num_workers > 0 and multiprocessing_context is None and not browser.HERE:
+            from ._workers import launch  # here: who has no workers needs none of it
+
+            launch.expect()
         if (emit := listeners.made) is not None:
             emit("loader", self)
 

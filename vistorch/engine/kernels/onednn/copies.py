@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..threads import share
-from .primitives import F4, address, cached, plain, reorder
+from .primitives import F4, cached, plain, reorder
 
 _NANOSECONDS = 0.8  # of an element
 

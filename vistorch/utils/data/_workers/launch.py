@@ -9,6 +9,7 @@ Invariant: a thread that starts a process here holds no lock of ours while user 
 
 from __future__ import annotations
 
+import ctypes
 import io
 import multiprocessing
 import os
@@ -33,6 +34,9 @@ THREADS = (
     "NUMEXPR_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
+_TRIM_FROM, _MAP_FROM = -1, -3  # glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD
+_MAPPED = 2**25  # bytes from which glibc takes memory of its own for an allocation: the most it allows
+KEPT = 2**28  # bytes at the end of its heap that a worker keeps
 _lock = threading.Lock()
 _servers: dict[int, Any] = {}  # by the process that started it: a forked child must not wait for its parent's
 
@@ -79,6 +83,18 @@ def one_thread_here() -> None:
     threads.set_count(1)
 
 
+def keep_freed_memory() -> None:
+    """Let the C library keep what is freed: a batch's samples are made where the last batch's lay, not in fresh pages.
+
+    Left to itself it returns the end of the heap after each batch, and the system clears the pages of the next.
+    """
+    if sys.platform == "linux":
+        with suppress(AttributeError, OSError):  # another C library
+            mallopt = ctypes.CDLL(None).mallopt
+            mallopt(_TRIM_FROM, KEPT)
+            mallopt(_MAP_FROM, _MAPPED)
+
+
 def has_server() -> bool:
     """Whether workers are started by our server unless a context says otherwise."""
     return sys.platform == "linux"
@@ -101,7 +117,7 @@ if has_server():
             if server is None:
                 _servers.clear()
                 server = _servers[os.getpid()] = forkserver.ForkServer()
-                server.set_forkserver_preload(["vistorch.utils.data._workers.worker_main"])
+                server.set_forkserver_preload(["vistorch.utils.data._workers.preloaded"])
             resource_tracker.ensure_running()  # first: to start it lets interrupts through again
             with one_thread_for_children(PYTHONPATH=_search_path()), interrupts_held():
                 server.ensure_running()
@@ -168,6 +184,13 @@ if has_server():
         @staticmethod
         def _Popen(process_obj: Any) -> Any:
             return _Launched(process_obj)
+
+
+def expect() -> None:
+    """Let our server start now, beside what this process does until it needs the first worker."""
+    if has_server():
+        with suppress(OSError):  # to start a worker raises it again
+            _server()
 
 
 def new_process(context: Any, **arguments: Any) -> Any:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ....engine.kernels.fast.switch import onednn
 from .._utils import worker as myself
 from .._utils.fetch import _DatasetKind
 from . import launch
@@ -104,7 +105,7 @@ class _Bench:
         for size in shape:
             nbytes *= size
         begin = aligned(self.at)
-        if self.slot is None or nbytes < DIRECT or begin + nbytes > self.ring.reserved(self.slot):
+        if self.slot is None or nbytes < DIRECT or not self.ring.reserve(self.slot, begin + nbytes):
             return None
         self.at = begin + nbytes
         return self.memory[begin : self.at].view(dtype).reshape(shape)
@@ -245,6 +246,15 @@ def _portable(wrapper: Any) -> bytes:
         return pack(wrapper, False)[0]
 
 
+def _follow_environment() -> None:
+    """Leave alone the oneDNN that the server has opened, where it was switched off since then."""
+    if onednn.on:
+        from ....engine.kernels.onednn.library import OFF, VARIABLE
+
+        if os.environ.get(VARIABLE, "").strip().lower() in OFF:
+            onednn.want(False)
+
+
 def main(post: Post, inherited: list) -> None:
     """The life of a worker.
 
@@ -257,7 +267,9 @@ def main(post: Post, inherited: list) -> None:
     if post.environment is not None:
         os.environ.clear()
         os.environ.update(post.environment)
+        _follow_environment()
     launch.one_thread_here()
+    launch.keep_freed_memory()
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"  # a worker never touches CUDA
     if threading.current_thread() is threading.main_thread():
         launch.ignore_interrupts()

@@ -104,7 +104,9 @@ def copied(a: Any, dtype: Any, order: Any) -> Any:
     """`a.astype(dtype, order)`, which always copies."""
     if order == "C" and a.dtype == dtype and not a.flags.c_contiguous and (out := turned(a)) is not None:
         return out
-    if a.dtype.itemsize + dtype.itemsize == 6 and a.flags.c_contiguous:  # between float16 and float32, mostly
+    if a.dtype.itemsize + dtype.itemsize == 6 and (
+        order == "K" or a.flags.c_contiguous
+    ):  # float16 and float32, mostly
         return cast(a, dtype)
     if a.size < BIG or threads.count() == 1 or a.dtype.kind not in "fiub":
         return a.astype(dtype, order)

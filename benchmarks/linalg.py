@@ -81,3 +81,45 @@ def cholesky(lib):
 def svd(lib):
     a = lib.rand(64, 64)
     return lambda: lib.linalg.svd(a)
+
+
+@row("linalg")
+def det(lib):
+    a = well_conditioned(lib)
+    return lambda: lib.linalg.det(a)
+
+
+@row("linalg")
+def lu_factor(lib):
+    a = well_conditioned(lib)
+    return lambda: lib.linalg.lu_factor(a)
+
+
+@row("linalg")
+def lu_factor_small(lib):
+    a = lib.rand(8, 8) + lib.eye(8)
+    return lambda: lib.linalg.lu_factor(a)
+
+
+@row("linalg")
+def qr(lib):
+    a = lib.rand(2 * SIDE, SIDE)
+    return lambda: lib.linalg.qr(a)
+
+
+@row("linalg")
+def solve_triangular(lib):
+    a, b = lib.linalg.cholesky(well_conditioned(lib)), lib.rand(SIDE, 64)
+    return lambda: lib.linalg.solve_triangular(a, b, upper=False)
+
+
+@row("linalg")
+def lstsq(lib):
+    a, b = lib.rand(2 * SIDE, SIDE), lib.rand(2 * SIDE, 4)
+    return lambda: lib.linalg.lstsq(a, b).solution
+
+
+@row("linalg")
+def matrix_exp(lib):
+    a = lib.rand(SIDE, SIDE) / SIDE
+    return lambda: lib.linalg.matrix_exp(a)

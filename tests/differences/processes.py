@@ -12,6 +12,7 @@ import time
 import warnings
 from pathlib import Path
 
+import pytest
 import torch
 
 import vistorch
@@ -127,7 +128,9 @@ def dead_worker():
 
 @claims("Data pipes (`IterDataPipe` and similar) are not here.")
 def data_pipes():
-    assert not hasattr(vistorch.utils.data, "IterDataPipe") and hasattr(torch.utils.data, "IterDataPipe")
+    assert isinstance(vistorch.utils.data.IterDataPipe, type) and hasattr(torch.utils.data, "IterDataPipe")
+    with pytest.raises(NotImplementedError, match="IterDataPipe is not built"):
+        vistorch.utils.data.IterDataPipe()
 
 
 def tested_in(path, *names):

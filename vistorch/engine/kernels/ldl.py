@@ -7,6 +7,8 @@ Invariant: factors, pivots and their signs are those of LAPACK's `sytf2` and `he
 
 import numpy as np
 
+from . import lapack
+
 ALPHA = (1 + 17**0.5) / 8  # balances the growth of both kinds of blocks
 
 
@@ -19,6 +21,8 @@ def factor(a, hermitian):
     n = a.shape[-1]
     if not a.size:
         return a.copy(), np.zeros(a.shape[:-1], "i4"), np.zeros(a.shape[:-2], "i4")
+    if (found := lapack.ldl(a, hermitian)) is not None:
+        return found
     both = np.tril(a).reshape(-1, n, n)
     pivots = np.zeros((both.shape[0], n), "i4")
     info = np.zeros(both.shape[0], "i4")
@@ -113,6 +117,8 @@ def solve(both, pivots, b, hermitian):
     """The X for which L D L^T X = B, for a batch on the host; B is as large as the batch."""
     if not b.size:
         return b.copy()
+    if (found := lapack.ldl_solve(both, pivots, b, hermitian)) is not None:
+        return found
     n = both.shape[-1]
     batch = b.shape[:-2]
     x = np.array(b).reshape(-1, *b.shape[-2:])

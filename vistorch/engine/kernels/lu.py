@@ -1,11 +1,19 @@
 """LU factors with partial pivoting, and the exponential of matrices, for batches.
 
-Invariant: the loops run over columns (or terms), never over the matrices of a batch.
+Invariant: the loops run over columns (or terms), never over the matrices of a large batch.
 """
 
 import math
+from typing import Any
 
-ORDER = 18  # terms of Taylor's series; with a norm of at most 1/2 the rest is below rounding
+import numpy as np
+
+from . import lapack
+
+# Powers of the matrix that are kept, and terms of Taylor's series, in double precision and in single: with a norm of at
+# most 1/2 the rest is below rounding.
+STEPS = (4, 16), (3, 9)
+FEW = 64  # matrices whose rows are exchanged one by one
 
 
 def factor(xp, a):
@@ -14,6 +22,8 @@ def factor(xp, a):
     steps = min(m, n)
     if not a.size:
         return a.copy(), xp.zeros((*a.shape[:-2], steps), "i4")
+    if xp is np and (found := lapack.lu(a)) is not None:
+        return found
     flat = a.reshape(-1, m, n).copy()
     pivots = xp.zeros((flat.shape[0], steps), "i4")
     each = xp.arange(flat.shape[0])
@@ -32,9 +42,18 @@ def factor(xp, a):
     return flat.reshape(a.shape), pivots.reshape((*a.shape[:-2], steps))
 
 
+def _exchanged(rows, pivots):
+    for k, p in enumerate(pivots):
+        rows[k], rows[p - 1] = rows[p - 1], rows[k]
+    return rows
+
+
 def order(xp, pivots, m):
     """Where each row of P^T A comes from, for the swaps of `pivots`."""
     flat = pivots.reshape((math.prod(pivots.shape[:-1]), pivots.shape[-1]))
+    if xp is np and len(flat) <= FEW:
+        rows = np.array([_exchanged(list(range(m)), one) for one in flat.tolist()], "i8")
+        return rows.reshape((*pivots.shape[:-1], m))
     rows = xp.zeros((flat.shape[0], m), "i8") + xp.arange(m)
     each = xp.arange(flat.shape[0])
     for k in range(flat.shape[1]):
@@ -62,17 +81,23 @@ def info(xp, lu):
 
 
 def exponential(xp, a):
-    """exp(A): Taylor's series of A / 2^s, squared s times."""
+    """exp(A): Taylor's series of A / 2^s, as a polynomial in one of its powers, squared s times."""
     n = a.shape[-1]
     if not a.size:
         return a.copy()
     norm = float(xp.abs(a).sum(-2).max())
     squarings = max(0, math.ceil(math.log2(norm / 0.5))) if 0.5 < norm < math.inf else 0
     a = a / a.dtype.type(2.0**squarings)
-    one = xp.eye(n, dtype=a.dtype)
-    out = one + a / ORDER
-    for k in range(ORDER - 1, 0, -1):
-        out = one + (a @ out) / k
+    width, terms = STEPS[a.dtype.char in "fF"]
+    powers = [xp.eye(n, dtype=a.dtype), a]
+    while len(powers) <= width:
+        powers.append(powers[-1] @ a)
+    out: Any = None
+    for k in reversed(range(0, terms, width)):  # Horner's scheme in a^width
+        part = powers[0] / math.factorial(k)
+        for j in range(1, min(width, terms - k)):
+            part = part + powers[j] / math.factorial(k + j)
+        out = part if out is None else part + powers[width] @ out
     for _ in range(squarings):
         out = out @ out
     return out

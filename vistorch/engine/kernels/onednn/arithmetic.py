@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..threads import LONG, share
 from .chains import ADD, BAKED, DIV, EXP, MAX, MIN, MUL, OTHER, OTHER_THAN, SQRT, SQUARE, SUB, SUM, Then
-from .primitives import DST, F4, SRC, Call, Refused, address, cached, described, good, plain
+from .primitives import DST, F4, SRC, Call, Refused, cached, described, good, plain
 
 __all__ = [
     "ADD",

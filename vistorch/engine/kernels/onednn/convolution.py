@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..strides import scope
 from ..threads import share, steady
 from .primitives import (
@@ -25,7 +26,6 @@ from .primitives import (
     TRAINING,
     WEIGHTS,
     Call,
-    address,
     cached,
     described,
     free,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..threads import share, steady
 from .primitives import (
     BACKWARD,
@@ -28,7 +29,6 @@ from .primitives import (
     TRAINING,
     VARIANCE,
     Call,
-    address,
     cached,
     described,
     good,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..threads import LONG, share
 from .primitives import (
     D_DST,
@@ -19,7 +20,6 @@ from .primitives import (
     SRC,
     TRAINING,
     Call,
-    address,
     cached,
     described,
     good,

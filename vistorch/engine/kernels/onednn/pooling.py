@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..threads import share
 from .primitives import (
     D_DST,
@@ -19,7 +20,6 @@ from .primitives import (
     TRAINING,
     WORKSPACE,
     Call,
-    address,
     cached,
     described,
     good,

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..threads import LONG, share
 from .chains import MUL, Then
-from .primitives import DST, F4, SRC, WEIGHTS, Call, address, cached, described, good, lib, plain, strides_of
+from .primitives import DST, F4, SRC, WEIGHTS, Call, cached, described, good, lib, plain, strides_of
 
 _FEW = 1 << 15  # elements: fewer are looked through by numpy
 _WIDE = 1 << 10

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import address
 from ..threads import share, steady
 from .primitives import (
     BACKWARD,
@@ -39,7 +40,6 @@ from .primitives import (
     WEIGHTS1,
     WORKSPACE,
     Call,
-    address,
     cached,
     described,
     free,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...base import errors
 from ...base.casting import casting
 from ...base.dims import flag
@@ -17,6 +19,7 @@ from ...core.image_order import by_rows
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
 from ...core.tensor import Tensor
+from ...kernels import lapack
 from ...library_name import library
 from . import checks
 from .out_types import Style, into
@@ -24,6 +27,8 @@ from .rows import by_columns, columns
 
 
 def _raw(xp, input):
+    if xp is np and (found := lapack.qr(input, "raw")) is not None:
+        return found
     packed, tau = xp.linalg.qr(input, "raw")
     return packed.swapaxes(-1, -2).astype(input.dtype), tau.astype(input.dtype)
 

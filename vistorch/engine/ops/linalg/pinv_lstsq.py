@@ -26,6 +26,7 @@ from .out_types import castable, into
 from .qr_svd import svdvals
 from .rows import columns, mH
 from .solve import inv
+from .triangular import _solve as solved
 
 NOT_FINITE = (
     "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
@@ -259,9 +260,36 @@ def cond(input, p: Any = None, *, out: Any = None) -> Any:
 
 
 # ---- least squares ----------------------------------------------------------------------------------------------
+_SMALL = 16  # columns up to which singular values take less than two more steps
+_DOUBT = (
+    1000  # how much further than the diagonal of R shows the columns may be from independent, at the most
+)
+
+
+def _is_full(r: np.ndarray, n: int, rcond: Any) -> bool:
+    """Whether the first n columns behind an R are independent beyond doubt."""
+    size = np.abs(r[..., :n, :n].diagonal(0, -2, -1))
+    return bool((size.min(-1) > max(1e-3, _DOUBT * float(np.max(rcond))) * size.max(-1)).all())
+
+
+def _suits(A: np.ndarray) -> bool:
+    return A.size > 0 and A.shape[-2] >= A.shape[-1] >= _SMALL
+
+
+def _by_qr(A: np.ndarray, B: np.ndarray, rcond: Any) -> np.ndarray | None:
+    """The solution from R of [A B], whose last columns are Q^H B; None where the rank may be in doubt."""
+    n = A.shape[-1]
+    if not _suits(A) or not B.size or A.shape[:-2] != B.shape[:-2]:
+        return None
+    r = checks.lapack(np, "qr", np.concatenate([A, B], -1), "r")
+    return solved(np, r[..., :n, :n], r[..., :n, n:], True, True, False) if _is_full(r, n, rcond) else None
+
+
 def _lstsq(xp, A, B, rcond, keep_residuals):
-    P = _pinv(xp, A, None, rcond, False)
-    X = _in_place_of(xp, P @ B, max(A.shape[-2:]))
+    X = _by_qr(A, B, rcond) if xp is np else None
+    if X is None:
+        X = _pinv(xp, A, None, rcond, False) @ B
+    X = _in_place_of(xp, X, max(A.shape[-2:]))
     if not keep_residuals:
         return X, xp.empty(0, _real(A.dtype))
     r = A @ X - B
@@ -322,6 +350,15 @@ lstsq_row = op(
 )
 
 
+def _values(xp, x):
+    if not x.size:
+        return xp.zeros((*x.shape[:-2], 0), _real(x.dtype))
+    try:
+        return checks.lapack(xp, "svd", x, compute_uv=False)
+    except np.linalg.LinAlgError:
+        raise checks.LinAlgError(NOT_FINITE) from None
+
+
 def lstsq(input, b, rcond=None, *, driver=None, out=None):
     """The X that makes A X - B smallest, by least squares.
 
@@ -374,15 +411,12 @@ def lstsq(input, b, rcond=None, *, driver=None, out=None):
     if rcond is None:
         rcond = float(np.finfo(x.dtype).eps) * max(m, n)
     by_svd = driver in ("gelsd", "gelss")
-    try:
-        s = (
-            checks.lapack(xp, "svd", x, compute_uv=False)
-            if x.size
-            else xp.zeros((*x.shape[:-2], 0), _real(x.dtype))
-        )
-    except np.linalg.LinAlgError:
-        raise checks.LinAlgError(NOT_FINITE) from None
-    rank = (s > _tolerance(x, s, None, rcond)).sum(-1, dtype=np.int64)
+    s = None
+    if not by_svd and xp is np and _suits(x) and _is_full(checks.lapack(np, "qr", x, "r"), n, rcond):
+        rank = np.full(x.shape[:-2], n, np.int64)
+    else:
+        s = _values(xp, x)
+        rank = (s > _tolerance(x, s, None, rcond)).sum(-1, dtype=np.int64)
     keep = m > n and driver not in (None, "gelsy") and bool((rank == n).all())
     X, residuals = lstsq_row(input, FUNCTIONS["unsqueeze"](b, -1) if vector else b, rcond, keep)
     if vector:

@@ -37,8 +37,8 @@ from .rows import (
 # ---- QR ---------------------------------------------------------------------------------------------------------
 def _qr(xp, A, mode):
     if mode == "r":
-        return xp.empty(0, A.dtype), xp.linalg.qr(A, "r")
-    return tuple(xp.linalg.qr(A, mode))
+        return xp.empty(0, A.dtype), checks.lapack(xp, "qr", A, "r")
+    return tuple(checks.lapack(xp, "qr", A, mode))
 
 
 def _qr_square(F: Any, Q: Any, R: Any, gQ: Any, gR: Any) -> Any:

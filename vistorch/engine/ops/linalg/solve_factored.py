@@ -17,6 +17,7 @@ from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
+from ...kernels import lapack
 from ...kernels import lu as kernels
 from ...library_name import library
 from . import checks
@@ -35,6 +36,8 @@ def _h(a):
 def _lu_solve(xp, LU, pivots, B, left, adjoint):
     if not left:
         return _h(_lu_solve(xp, LU, pivots, _h(B), True, not adjoint))
+    if xp is np and (found := lapack.lu_solve(LU, pivots, B, adjoint)) is not None:
+        return found
     P = kernels.permutation(xp, pivots, LU.shape[-1], LU.dtype)
     if adjoint:
         y = _triangle(xp, _h(LU), B, False, True, False)
@@ -182,6 +185,8 @@ def _cholesky_factor(F: Any, g: Any, X: Any, A: Any, upper: bool) -> Any:
 
 
 def _by_cholesky(xp, input, input2, upper):
+    if xp is np and (found := lapack.cholesky_solve(input, input2, upper)) is not None:
+        return found
     t = xp.triu(input2) if upper else xp.tril(input2)
     first, second = (_h(t), t) if upper else (t, _h(t))
     return _triangle(xp, second, _triangle(xp, first, input, False, True, False), True, True, False)
@@ -277,6 +282,8 @@ def _inverse(xp, input, upper):
     i = xp.arange(n)
     if (input[..., i, i] == 0).any():
         raise np.linalg.LinAlgError
+    if xp is np and (found := lapack.cholesky_inverse(input, upper)) is not None:
+        return found
     return _by_cholesky(xp, xp.zeros_like(input) + xp.eye(n, dtype=input.dtype), input, upper)
 
 

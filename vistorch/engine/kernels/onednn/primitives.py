@@ -18,7 +18,7 @@ import numpy as np
 from ..addresses import address
 from ..strides import channels_last
 from ..threads import state as chosen
-from .library import INT, Argument, Library, P, Refused, dims, opened
+from .library import INT, Argument, Library, Refused, dims, opened
 
 FLOAT, BYTES = 3, 6  # float32, uint8
 SRC, SRC1, SRC2, DST, DST1, DST2 = 1, 2, 3, 17, 18, 19

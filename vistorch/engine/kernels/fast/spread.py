@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import threads
 from .copies import cast, turned
-from .elementwise import compute
+from .elementwise import compute, takes
 
 MANY = 1 << 15  # elements from which `spread` and `write` are to be asked
 BIG = 1 << 20  # elements from which it pays to wake other threads
@@ -98,6 +98,16 @@ def write(run: Any, out: Any, *operands: Any) -> None:
         run(*[a[start:stop] if whole else a for a, whole in flat], made[0][start:stop])
 
     threads.split(block, len(made[0]), out.size * _ELEMENT, max(_BLOCK // width, 1))
+
+
+def awake(x: Any) -> bool:
+    """Whether OpenMP's threads take part in arithmetic on x: a call on all of it is better then than many on blocks."""
+    return x.size >= 8 * MANY and takes(x) and threads.share(x.size * threads.LONG) > 1
+
+
+def apply(run: Any, a: Any, b: Any, out: Any) -> Any:
+    """`run(a, b, out)` of a ufunc and arrays with as many dims, of which b has 1 for some; `out` may be one of them."""
+    return run(a, b, out) if compute(run, (a, b), out) is None else out
 
 
 def copied(a: Any, dtype: Any, order: Any) -> Any:

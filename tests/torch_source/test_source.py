@@ -11,7 +11,7 @@ import torch
 
 import vistorch
 from vistorch.debug import source as sources
-from vistorch.debug.source import FEATURES, Unsupported, named, own, source_of
+from vistorch.debug.source import FEATURES, Unsupported, is_torch, named, own, source_of
 from vistorch.torch_source import real
 
 
@@ -207,3 +207,20 @@ def test_without_torch_the_package_says_so_in_a_sentence(monkeypatch):
         "except Unsupported as why: print(why)"
     )
     assert " ".join(python(code)).startswith("PyTorch is not imported in this process")
+
+
+def test_a_node_of_ones_own_function_belongs_to_the_library_that_made_it():
+    for lib, name in ((vistorch, "vistorch"), (torch, "torch")):
+
+        class Twice(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * 2
+
+        y = Twice.apply(lib.ones(2, requires_grad=True))
+        assert source_of(y.grad_fn).name == name
+        assert is_torch(y.grad_fn) is (name == "torch")

@@ -106,12 +106,12 @@ def check_node(node: Any, *, seed: int = 0, tolerance: float = 1e-5) -> Check:
 
 def _subject(node: Any, rng: Any) -> Any:
     """What is checked: its inputs in double precision, its forward, its gradients."""
-    if is_torch(node):
-        raise ValueError(
-            "a node of PyTorch's graph is checked from its stepper: Stepper(loss).check(node), "
-            "with vistorch.debug.Stepper"
-        )
     if not hasattr(node, "edges"):
+        if is_torch(node):
+            raise ValueError(
+                "a node of PyTorch's graph is checked from its stepper: Stepper(loss).check(node), "
+                "with vistorch.debug.Stepper"
+            )
         kind = "a leaf's tensor" if isinstance(node, Tensor) else type(node).__name__
         raise ValueError(f"a node is needed, such as a tensor's grad_fn, not {kind}")
     if not node.edges:

@@ -412,8 +412,11 @@ def _look(kind: type) -> str | None:
             return "vistorch"
         if root == "torch" and base.__name__ in ("Tensor", "Module", "FunctionCtx", "Optimizer"):
             return "torch"
+    if not _is_node(kind):
+        return None
     # nodes written in C++ are classes without a module of their own: `AddBackward0`
-    return "torch" if _is_node(kind) else None
+    roots = {(own_module(base) or "").partition(".")[0] for base in kind.__mro__}
+    return "vistorch" if "vistorch" in roots else "torch"
 
 
 def _is_node(kind: type) -> bool:

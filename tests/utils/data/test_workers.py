@@ -1,6 +1,7 @@
 """DataLoader with workers, against torch's: the same batches, order, seeds and words."""
 
 import multiprocessing
+import multiprocessing.heap
 import os
 import random
 import re
@@ -364,7 +365,9 @@ def test_a_dataset_that_cannot_be_sent():
         ("spawn", "spawn"),
     ],
 )
-def test_what_is_shared_stays_shared(context, kind):
+def test_what_is_shared_stays_shared(context, kind, monkeypatch):
+    # The memory of `Value` would stay in this process for good, and other tests look at what is shared.
+    monkeypatch.setattr(multiprocessing.heap.BufferWrapper, "_heap", multiprocessing.heap.Heap())
     counter = vistorch.zeros(2).share_memory_()
     private = vistorch.zeros(2)
     kinds = multiprocessing.get_context(kind)

@@ -13,14 +13,15 @@ import pytest
 import vistorch
 from tests.cuda.seen import Counted, counted
 from vistorch import nn
-from vistorch.debug import Stepper
+from vistorch.debug import Stepper, Trace
 from vistorch.debug.array import parameter, record, strip
 from vistorch.debug.device_reads import WHOLE, Batch, brought
 from vistorch.debug.graph import Norms, capture
-from vistorch.debug.numbers import host
+from vistorch.debug.numbers import all_finite, host
 from vistorch.debug.steps import record as steps
 from vistorch.debug.values import Values
 from vistorch.debug.variables import survey
+from vistorch.widgets.graph.node_values import Inside
 
 F = nn.functional
 PLACE = "cuda:0"
@@ -210,6 +211,55 @@ def test_a_pass_over_large_arrays(crossed):
     said = both(crossed, make, most=1)[0]
     assert said[0][0] == "1" and said[-1][0].count("norm") == 2
     assert sum(size for _, size, _ in crossed.looks) < large.nbytes
+
+
+def test_a_node_of_a_graph(crossed):
+    def make(place):
+        net, (x, y) = net_on(place), batch_on(place)
+        loss = F.cross_entropy(net(x), y)
+        inside = Inside([loss])
+        number = next(i for i, n in enumerate(inside.nodes((loss,))) if "Addmm" in n.name())
+
+        def see():
+            found = inside.look(number)
+            assert loss is not None
+            return found.numbers, [display.record.wire() for display, _ in found.views]
+
+        return see
+
+    numbers, views = both(crossed, make, most=2)
+    assert numbers and len(views) > 1
+
+
+def test_a_trace_asks_once_for_an_op_and_once_more_where_it_is_bad(crossed):
+    def make(place, bad):
+        net, (x, y) = net_on(place), batch_on(place)
+        with Trace() as trace:
+            h = net(x)
+            F.cross_entropy((h * 0).log() if bad else h, y).backward()
+        found = trace.record()
+        return (
+            [(r.name, r.state, r.back, r.bad) for r in trace.rows],
+            found.first and found.first["how"],
+            trace,
+        )
+
+    for bad in (False, True):
+        *here, _ = make("cpu", bad)
+        before = len(crossed)
+        *there, trace = make(PLACE, bad)
+        assert there == here
+        events = 2 * len(trace.rows) + 8  # forward, backward, the leaves
+        assert len(crossed) - before <= (3 if bad else 1) * events
+
+
+def test_weights_of_a_device_are_looked_at_together(crossed):
+    arrays = [vistorch.full((3,), v, device=PLACE)._data for v in (1.0, 2.0, float("inf"))]
+    with crossed.at_most(1):
+        assert all_finite(arrays[:2])
+    with crossed.at_most(1):
+        assert not all_finite([np.ones(2), *arrays])
+    assert not all_finite([np.array([np.nan]), *arrays])
 
 
 def test_norms_of_a_device_leave_no_range(crossed):

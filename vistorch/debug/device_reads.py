@@ -159,19 +159,23 @@ class _Scope(threading.local):
 _scope = _Scope()
 
 
+def current() -> Batch:
+    """Return the batch of an enclosing `brought`, which knows what has come, or a new one."""
+    return Batch() if _scope.batch is None else _scope.batch
+
+
 @contextlib.contextmanager
 def brought(values: Iterable[Any], *asks: Callable[[Batch], Any]) -> Iterator[Batch]:
     """Within it `numbers.host` answers for these from one transfer, and keeps what else it fetches.
 
     Args:
-        values: tensors, arrays, numbers or None; those of a device are brought.
+        values: tensors, arrays, numbers or None; those of a device are brought, but not the largest.
         asks: called with the batch before it is sent, to ask for more.
     """
-    outer = _scope.batch
-    batch = Batch() if outer is None else outer
+    outer, batch = _scope.batch, current()
     for value in values:
         data = value if is_torch(value) else getattr(value, "_data", value)
-        if place_of(data) is not None:
+        if place_of(data) is not None and not stays(data):
             with contextlib.suppress(Unsupported):  # what has no values says so where it is read
                 batch.whole(data)
     for ask in asks:

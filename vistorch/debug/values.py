@@ -20,7 +20,7 @@ from .array.blocks import choose_block, grid_of
 from .array.codes import encode
 from .array.measure import Measured, measure
 from .array.on_device import ask_measure
-from .device_reads import WHOLE, Batch, place_of
+from .device_reads import WHOLE, Batch, current, place_of
 from .numbers import ask_norm, host, norm_of, plain
 from .source import is_torch, named
 from .wire_types import Array, Array1
@@ -102,7 +102,7 @@ class Values:
         """Encode all, with what is on a device brought by one transfer, and let go of the arrays."""
         if self._kept:
             if len(self._readers) != len(self._arrays):
-                self.ask(Batch())
+                self.ask(current())
             with without_warnings():
                 self.encoded += [read() for read in self._readers]
             self._readers.clear()

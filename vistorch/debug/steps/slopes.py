@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.numpy_warnings import without_warnings
-from ..device_reads import Answer, Batch
+from ..device_reads import Answer, Batch, current
 from ..numbers import host, plain
 from .numbers import Known, Numbers, numbers_of, place_of, signed, size_of, sum_of
 from .words import index, number
@@ -34,7 +34,7 @@ def numbers_in(frame: Any, known: Known, incoming: Any, vjp: Vjp) -> dict[str, N
         incoming: the gradient that came in, as hooks left it.
         vjp: a node's gradients for others that come in, as a source has it.
     """
-    return ask_numbers(Batch(), frame, known, incoming, vjp)()
+    return ask_numbers(current(), frame, known, incoming, vjp)()
 
 
 def ask_numbers(

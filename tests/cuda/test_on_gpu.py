@@ -177,3 +177,47 @@ def test_memory_and_events(gpu):
 def test_simulating_is_refused(gpu):
     with pytest.raises(RuntimeError, match="real CUDA devices are in use"):
         cuda.simulate(2)
+
+
+@pytest.mark.parametrize("size", [40, 900])
+def test_what_is_seen_of_a_card_is_what_is_seen_of_the_host(gpu, size, monkeypatch):
+    from tests.cuda.test_seen import alike
+    from vistorch.debug import Stepper, device_reads
+    from vistorch.debug.array import record, strip
+    from vistorch.debug.steps import record as steps
+    from vistorch.debug.variables import survey
+
+    crossed = []
+    bring = device_reads._bring
+    monkeypatch.setattr(
+        device_reads, "_bring", lambda place, parts: crossed.append(len(parts)) or bring(place, parts)
+    )
+    values = np.random.default_rng(0).standard_normal((size, size)).astype("f4")
+    values[3, 5], values[7, 1] = np.nan, -40
+
+    def pictures(device):
+        x = vistorch.tensor(values, device=device)
+        clean_x = vistorch.tensor(np.nan_to_num(values), device=device).requires_grad_()
+        loss = (clean_x * clean_x).sum()
+        yield lambda: record(x).items[0].layers[0].stats
+        yield lambda: strip({"a": x, "b": x[0], "c": x > 0}).wire()["says"]
+        yield lambda: survey({"a": x, "b": x[0], "s": x[0, 0]}, seconds=60).wire()
+        yield lambda: [frame["says"] for frame in steps(Stepper(loss)).frames]
+
+    for here, there in zip(pictures("cpu"), pictures("cuda"), strict=True):
+        expected = here()
+        crossed.clear()
+        found = there()
+        assert 1 <= len(crossed) <= 2
+        if hasattr(found, "count"):
+            assert (found.count, found.nan, found.min, found.max) == (
+                expected.count,
+                expected.nan,
+                expected.min,
+                expected.max,
+            )
+            assert found.mean == pytest.approx(expected.mean, rel=1e-6)
+        elif isinstance(found, dict):
+            alike(found, expected, rel=1e-4)
+        else:
+            assert found == expected or size > 40  # the last digit of a norm may differ

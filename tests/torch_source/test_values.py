@@ -12,7 +12,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import vistorch
 from vistorch import vt
+from vistorch.debug.array import strip
+from vistorch.debug.device_reads import Batch
 from vistorch.debug.source import named
+from vistorch.debug.variables import survey
 from vistorch.torch_source import values
 from vistorch.widgets._frame.display import Display
 from vistorch.widgets._frame.tiles import Tiles
@@ -172,13 +175,54 @@ class Far(torch.Tensor):
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
-        ins = [one.near if isinstance(one, Far) else one for one in args]
+        ins = [cls.behind(one) for one in args]
         name = func._schema.name.partition("::")[2]
         if name == "_local_scalar_dense" or (name == "_to_copy" and str(kwargs.get("device")) == "cpu"):
             cls.crossed.append(ins[0].numel())
             return func(*ins, **kwargs)
         out = func(*ins, **{key: value for key, value in kwargs.items() if key != "device"})
         return Far(out) if isinstance(out, torch.Tensor) else out
+
+    @classmethod
+    def behind(cls, one):
+        """What stands behind an argument, also in a list of them."""
+        if isinstance(one, (list, tuple)):
+            return [cls.behind(each) for each in one]
+        return one.near if isinstance(one, cls) else one
+
+
+def test_many_tensors_on_a_device_come_over_at_once(monkeypatch):
+    cat = torch.cat  # which looks for the device before it dispatches
+    monkeypatch.setattr(torch, "cat", lambda parts: Far(cat(Far.behind(parts))))
+    parts = {
+        "a": torch.randn(3, 4),
+        "b": torch.arange(5),
+        "c": torch.ones(2, 2, dtype=torch.bfloat16),
+        "d": torch.tensor(True),
+        "f": torch.randn(2) + 1j,
+    }
+    far = {name: Far(t) for name, t in parts.items()}
+    Far.crossed.clear()
+    there = strip(far).wire()
+    assert len(Far.crossed) == 1
+    for item, expected in zip(there["items"], strip(parts).wire()["items"], strict=True):
+        assert repr(item["layers"]) == repr(expected["layers"])
+    Far.crossed.clear()
+    rows = survey(far, seconds=60).wire()["rows"]
+    assert len(Far.crossed) == 1
+    for row, expected in zip(rows, survey(parts, seconds=60).wire()["rows"], strict=True):
+        assert row["device"] == "cuda:0" and row["number"] == expected["number"]
+        assert repr(row["thumb"]) == repr(expected["thumb"])
+
+
+def test_the_norm_of_a_gradient_is_computed_where_it_is():
+    w = torch.nn.Parameter(torch.randn(300, 300))
+    squares = values.square(Far(w.detach()))
+    assert isinstance(squares, Far) and squares.numel() == 1
+    batch = Batch()
+    Far.crossed.clear()
+    answer = batch.ask(squares, [squares], lambda parts: float(parts[0]))
+    assert answer.value == pytest.approx(float(w.detach().double().square().sum())) and Far.crossed == [1]
 
 
 @pytest.mark.parametrize(

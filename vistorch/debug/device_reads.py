@@ -113,6 +113,16 @@ def place_of(data: Any) -> Any:
     return None if isinstance(data, np.ndarray) or not hasattr(data, "get") else array_place(data)
 
 
+def stays(value: Any) -> bool:
+    """Whether an array is too large to be brought whole where a picture needs only numbers of it.
+
+    Args:
+        value: an array, a tensor of the engine or of PyTorch.
+    """
+    data = value if is_torch(value) else getattr(value, "_data", value)
+    return place_of(data) is not None and not is_torch(data) and data.nbytes > WHOLE
+
+
 def _bring(place: Any, parts: list) -> list[np.ndarray]:
     """Bring arrays of one device: their bytes are joined there."""
     xp = place.xp
@@ -149,20 +159,27 @@ class _Scope(threading.local):
 _scope = _Scope()
 
 
+def current() -> Batch:
+    """Return the batch of an enclosing `brought`, which knows what has come, or a new one."""
+    return Batch() if _scope.batch is None else _scope.batch
+
+
 @contextlib.contextmanager
-def brought(values: Iterable[Any]) -> Iterator[Batch]:
+def brought(values: Iterable[Any], *asks: Callable[[Batch], Any]) -> Iterator[Batch]:
     """Within it `numbers.host` answers for these from one transfer, and keeps what else it fetches.
 
     Args:
-        values: tensors, arrays, numbers or None; those of a device are brought.
+        values: tensors, arrays, numbers or None; those of a device are brought, but not the largest.
+        asks: called with the batch before it is sent, to ask for more.
     """
-    outer = _scope.batch
-    batch = Batch() if outer is None else outer
+    outer, batch = _scope.batch, current()
     for value in values:
         data = value if is_torch(value) else getattr(value, "_data", value)
-        if place_of(data) is not None:
+        if place_of(data) is not None and not stays(data):
             with contextlib.suppress(Unsupported):  # what has no values says so where it is read
                 batch.whole(data)
+    for ask in asks:
+        ask(batch)
     batch.send()
     _scope.batch = batch
     try:

@@ -7,12 +7,14 @@ taken again in double precision. Invariant: the array is only read.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ..engine.base.numpy_warnings import hushed
-from .device_reads import Answer, Batch, brought_copy
+from .device_reads import Answer, Batch, brought_copy, place_of
 from .source import is_torch, named
 
 
@@ -96,6 +98,38 @@ def finite(d: Any) -> bool:
         ):  # one pass, no temporary; only large numbers overflow
             return True
     return bool(np_of(d).isfinite(plain(d)).all())
+
+
+def ask_finite(batch: Batch, d: Any) -> Answer:
+    """The same as part of a batch: of an array of cupy it is computed on its device.
+
+    Args:
+        batch: what brings it.
+        d: the array, on the current device.
+    """
+    if isinstance(d, np.ndarray):
+        whole = finite(d)
+        return batch.ask(d, [], lambda parts: whole)
+    if d.dtype.kind in "iub":
+        return batch.ask(d, [], lambda parts: True)
+    return batch.ask(d, [np_of(d).isfinite(plain(d)).all()], lambda parts: bool(parts[0]))
+
+
+def all_finite(arrays: Iterable[Any]) -> bool:
+    """Whether all elements of several arrays are finite; a device is asked once.
+
+    Args:
+        arrays: of any library and place.
+    """
+    batch, asked = Batch(), []
+    for d in arrays:
+        if isinstance(d, np.ndarray):
+            if not finite(d):
+                return False
+            continue
+        with place_of(d) or nullcontext():
+            asked.append(ask_finite(batch, d))
+    return all(one.value for one in asked)
 
 
 def np_of(d: Any) -> Any:

@@ -20,7 +20,7 @@ from .array.blocks import choose_block, grid_of
 from .array.codes import encode
 from .array.measure import Measured, measure
 from .array.on_device import ask_measure
-from .device_reads import WHOLE, Batch, place_of
+from .device_reads import WHOLE, Batch, current, place_of
 from .numbers import ask_norm, host, norm_of, plain
 from .source import is_torch, named
 from .wire_types import Array, Array1
@@ -74,6 +74,7 @@ class Values:
 
     def __init__(self, budget: int = 96_000) -> None:
         self.budget = budget
+        self._readers: list[Callable[[], dict[str, Any]]] = []
         self._types: list[str] = []
         self._arrays: list[Any] = []  # of numpy where they are on the host
         self._number: dict[int, int] = {}
@@ -100,17 +101,27 @@ class Values:
     def close(self) -> list[dict[str, Any]]:
         """Encode all, with what is on a device brought by one transfer, and let go of the arrays."""
         if self._kept:
-            cells, batch = self._cells(), Batch()
+            if len(self._readers) != len(self._arrays):
+                self.ask(current())
             with without_warnings():
-                read = [
-                    _reader(batch, a, cells, name) for a, name in zip(self._arrays, self._types, strict=True)
-                ]
-                batch.send()
-                self.encoded += [one() for one in read]
+                self.encoded += [read() for read in self._readers]
+            self._readers.clear()
             self.pooled = sum(not v["exact"] for v in self.encoded)
             self._arrays, self._types, self._kept = [], [], []
             self._number.clear()
         return self.encoded
+
+    def ask(self, batch: Batch) -> None:
+        """Ask for what is on a device as part of a batch, when all arrays have been added.
+
+        Args:
+            batch: what brings it.
+        """
+        cells = self._cells()
+        with without_warnings():
+            self._readers = [
+                _reader(batch, a, cells, name) for a, name in zip(self._arrays, self._types, strict=True)
+            ]
 
     def _cells(self) -> int:
         for cells in CELLS:

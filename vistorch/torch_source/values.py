@@ -18,7 +18,7 @@ import ml_dtypes
 import numpy as np
 
 from ..debug.array.source import Source
-from ..debug.device_reads import unpacked
+from ..debug.device_reads import brought_copy, unpacked
 from ..debug.source import Facts, Unsupported
 from ..engine.memory.placement import CPU
 from . import private
@@ -210,8 +210,12 @@ def array(t: Any, text: bool) -> Source:
         t: the tensor.
         text: also make its text.
     """
-    near = _near(t)
-    data, notes = _host(near)
+    copy = None if text else brought_copy(t)
+    if copy is not None:
+        near, data, notes = t, copy, ready(t)[1]
+    else:
+        near = _near(t)
+        data, notes = _host(near)
     if type(t) not in (torch.Tensor, torch.nn.Parameter):
         notes.insert(0, type(t).__name__)
     if t.requires_grad:

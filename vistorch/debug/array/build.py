@@ -14,7 +14,8 @@ from ...engine.core.tensor import Tensor
 from ...engine.methods.conversion import text_with
 from ...engine.methods.format import printed
 from ...nn.parameter import Parameter
-from ..device_reads import Batch, place_of
+from ..device_reads import Batch, brought, current, place_of
+from ..source import is_torch
 from .axes import dims_of
 from .codes import EXACT_BYTES
 from .glance import CELLS
@@ -75,7 +76,7 @@ def record(
         (-2.0, 1.0, 1)
     """
     x = np.asarray(x) if isinstance(x, (list, tuple)) else x
-    batch = Batch()
+    batch = current()
     source, text = _with_text(batch, x)
     item = ask_item(batch, source, Wishes(name, index, role, dims, scale, map, budget, image))()
     return ArrayRecord("one", name if title is None else title, text(), [item], size)
@@ -133,7 +134,7 @@ def parameter(
         says.append(why_none(p))
     parts = [("value", p, index), ("gradient", grad, f"{index}.grad"), ("update", update, "update")]
     parts = [part for part in parts if part[1] is not None]
-    batch, asked, text = Batch(), [], None
+    batch, asked, text = current(), [], None
     for role, x, written in parts:
         if text is None:
             source, text = _with_text(batch, x)
@@ -185,6 +186,12 @@ def strip(
         if skipped:
             more = f" and {len(skipped) - 5} more" if len(skipped) > 5 else ""
             says.append(f"not shown, because they are no arrays: {', '.join(skipped[:5])}{more}")
+    with brought([x for *_, x in parts if is_torch(x)]):
+        return _strip(parts, name, budget, size, drawn, says)
+
+
+def _strip(parts: list, name: str, budget: int, size: int, drawn: int, says: list[str]) -> ArrayRecord:
+    """The same of its parts: path, how it is written, names of axes, role, array."""
     sources: list[Source] = []
     kept = []
     for path, written, dims, role, x in parts:
@@ -198,7 +205,7 @@ def strip(
         drawn -= 1  # not a value without what belongs to it
     sizes = (budget // 3, LEAST // 4) if any(role for *_, role in kept) else (budget, LEAST)
     shares = _shares([s.data.size * s.data.dtype.itemsize for s in sources[:drawn]], *sizes)
-    batch, asked = Batch(), []
+    batch, asked = current(), []
     whole, looked, small = 0, 0, 0
     each = SMALL_CELLS // max(1, len(kept))
     each = 0 if each < LEAST_CELLS else min(CELLS, each)

@@ -13,7 +13,7 @@ from ...engine.core.graph import Leaf, Out
 from ..engine_nodes import NODES
 from ..line_lookup import line_of
 from ..lines import note_of
-from ..numbers import finite, norm_of, np_of, plain
+from ..numbers import all_finite, finite, norm_of, np_of, plain
 from ..source import Nodes
 from .modules import path_of
 
@@ -59,7 +59,7 @@ class Moment:
     def bad(self) -> bool:
         """Whether anything sent is not finite."""
         if "bad" not in self._known:
-            self._known["bad"] = not all(finite(d) for d in self.sent)
+            self._known["bad"] = not all_finite(self.sent)
         return self._known["bad"]
 
     @property

@@ -5,25 +5,27 @@ Invariant: the stepper stands afterwards where it stood, with every `.grad` as i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from ...engine.base.numpy_warnings import without_warnings
 from ..breaks.kinds import short
+from ..device_reads import Answer, Batch, brought, place_of, stays
 from ..layers import spoken
 from ..line_lookup import Line, line_of
-from ..numbers import host, norm_of
+from ..numbers import ask_norm, host, norm_of
+from ..source import is_torch
 from ..values import Values
 from .called import Called
+from .numbers import Numbers
 from .questions import Asked, thinned
 from .record import StepsRecord
-from .slopes import numbers_in
+from .slopes import ask_numbers
 from .walk import Walk
 from .words import number, shape
 
 BUDGET = 96_000
+Reading = Callable[[Batch], Callable[[], None]]  # asks for more, and gives what writes it down
 MOST = 600  # frames of one record
 RICH = 150  # steps up to which formulas come with arrays, too, not only as a line
 BRIEF = 40  # characters of a formula that stands beside others in one line
@@ -77,6 +79,9 @@ class _Builder:
         self.waiting: set[int] = set()
         self.senders: dict[int, str] = {}
         self.asked: list[tuple[int, Asked]] = []
+        self.later: list[Reading] = []  # what is written down of a device's arrays, when they have come
+        self.needs: list[Any] = []
+        self.far: dict[int, tuple[Any, Any]] = {}  # what large ones amount to, by id
 
     def build(self) -> StepsRecord:
         stepper, made = self.stepper, self.made
@@ -111,8 +116,16 @@ class _Builder:
                 made.whole = made.failed is not None or self._walk()
             except Exception as exc:
                 made.failed = self._why(exc)
-            for i, question in thinned(self.asked):
-                made.frames[i]["question"] = question
+            with brought(self.needs, *self._asks()) as batch:
+                done = [read(batch) for read in self.later]
+                batch.send()  # slopes depend on what came in
+                for finish in done:
+                    finish()
+                for i, question in thinned(self.asked):
+                    made.frames[i]["question"] = question
+            self.later.clear()
+            self.needs.clear()
+            self.far.clear()
             self.asked.clear()  # what is asked refers to this builder
             made.total = made.skipped + len(made.frames) if made.whole or made.failed else ops
         if stepper.position > stood:
@@ -135,6 +148,27 @@ class _Builder:
         elif stepper.has_hooks:
             made.says.append("hooks ran while this was recorded, and run each time their step is taken")
         return made
+
+    def _asks(self) -> list[Callable[[Batch], Any]]:
+        """What is asked together with the arrays that are needed whole."""
+        return [self.values.ask, self._ask_amounts] if self.later else []
+
+    def _ask_amounts(self, batch: Batch) -> None:
+        for data, _ in list(self.far.values()):
+            self.far[id(data)] = data, ask_amount(batch, data)
+
+    def _when_here(self, read: Reading, arrays: Iterable[Any]) -> None:
+        """Write down what is said of arrays: at once where all are on the host, or else when they have come."""
+        there = [data_of(a) for a in arrays if a is not None and place_of(data_of(a)) is not None]
+        if not there and not self.later:
+            read(Batch())()
+            return
+        self.later.append(read)
+        for data in there:
+            if stays(data):
+                self.far.setdefault(id(data), (data, None))
+            else:
+                self.needs.append(data)
 
     def _why(self, exc: Exception) -> str:
         following = self.stepper.next_node
@@ -251,44 +285,31 @@ class _Builder:
         incoming = frame.incoming if frame.hooked is None else frame.hooked
         leaf, vjp = self.reads.is_leaf(frame.node), self.stepper.source.vjp
         known = None if leaf else self.forward.known(frame.node, incoming)
-        outgoing, says = [], []
-        written = {} if known is None else numbers_in(frame, known, incoming, vjp)
         names = {} if leaf else self.called.inputs(frame.node, known)
-        for numbers in written.values():
-            for kind, part in numbers.parts:
-                if kind == "array" and part["role"] == "forward":
-                    part["input"] = names.get(part["input"], "")
-        for flow in frame.outgoing:
-            numbers = written.get(flow.input)
-            amounts = amount(flow.gradient)
-            if numbers is not None and (len(frame.outgoing) == 1 or len(numbers.text) <= BRIEF):
-                amounts = numbers.text
-            says.append(amounts if len(frame.outgoing) == 1 else f"{flow.input}: {amounts}")
-            outgoing.append(
-                {
-                    "input": flow.input,
-                    "to": flow.to,
-                    "output": flow.output,
-                    "gradient": self.values.add(flow.gradient),
-                    "before": self.values.add(flow.before),
-                    "after": self.values.add(flow.after),
-                    "sum": summed(flow.before, flow.gradient),
-                    "numbers": None if numbers is None else numbers.wire(self.rich),
-                }
-            )
-        if self.rich and not leaf and not self.called.rides(frame.index):
-            source = self.senders.get(frame.index, "")
-            asked = Asked(frame, incoming, known, written, source, names, self.called.node, self._is_leaf)
-            self.asked.append((len(self.made.frames), asked))
+        outgoing = [
+            {
+                "input": flow.input,
+                "to": flow.to,
+                "output": flow.output,
+                "gradient": self.values.add(flow.gradient),
+                "before": self.values.add(flow.before),
+                "after": self.values.add(flow.after),
+                "sum": "",
+                "numbers": None,
+            }
+            for flow in frame.outgoing
+        ]
+        questioned = self.rich and not leaf and not self.called.rides(frame.index)
+        place, source = len(self.made.frames), self.senders.get(frame.index, "")
         for flow in frame.outgoing:
             if flow.to is not None:
                 self.senders.setdefault(flow.to, self.called.node(frame.index))
         self.waiting.discard(frame.index)
         now = {flow.to for flow in frame.outgoing if flow.to is not None} - self.waiting
         self.waiting |= now
-        return {
+        state = {
             "node": frame.index,
-            "says": "; ".join(says),
+            "says": "",
             "incoming": self._each(frame.incoming),
             "hooked": None
             if frame.hooked is None or _same(frame.hooked, frame.incoming)
@@ -299,6 +320,41 @@ class _Builder:
             "pending": sorted(now),
             "question": None,
         }
+
+        def read(batch: Batch) -> Callable[[], None]:
+            asked = None if known is None else ask_numbers(batch, frame, known, incoming, vjp)
+
+            def finish() -> None:
+                written = {} if asked is None else asked()
+                for numbers in written.values():
+                    for kind, part in numbers.parts:
+                        if kind == "array" and part["role"] == "forward":
+                            part["input"] = names.get(part["input"], "")
+                self._say(state, frame, written)
+                if questioned:
+                    about = (written, source, names, self.called.node, self._is_leaf)
+                    self.asked.append((place, Asked(frame, incoming, known, *about)))
+
+            return finish
+
+        flows = [g for flow in frame.outgoing for g in (flow.gradient, flow.before)]
+        formula = () if known is None else (*known.inputs.values(), *known.outputs.values())
+        came = incoming if isinstance(incoming, list) else [incoming]
+        self._when_here(read, [*flows, *came, *[v for v in formula if hasattr(v, "shape")]])
+        return state
+
+    def _say(self, state: dict[str, Any], frame: Any, written: dict[str, Numbers]) -> None:
+        """What a step did, in words and numbers."""
+        says = []
+        for flow, entry in zip(frame.outgoing, state["outgoing"], strict=True):
+            numbers = written.get(flow.input)
+            amounts = self._amount(flow.gradient)
+            if numbers is not None and (len(frame.outgoing) == 1 or len(numbers.text) <= BRIEF):
+                amounts = numbers.text
+            says.append(amounts if len(frame.outgoing) == 1 else f"{flow.input}: {amounts}")
+            entry["sum"] = self._summed(flow.before, flow.gradient)
+            entry["numbers"] = None if numbers is None else numbers.wire(self.rich)
+        state["says"] = "; ".join(says)
 
     def _is_leaf(self, number: int) -> bool:
         return self.reads.is_leaf(self.stepper.nodes[number])
@@ -311,12 +367,33 @@ class _Builder:
         self.waiting.discard(frame.index)
         before, _ = frame.accumulated or (None, None)
         added = frame.incoming if frame.hooked is None else frame.hooked
-        return {
+        state = {
             "node": frame.index,
             "before": self.values.add(before if frame.accumulated else self._grad_of(frame.node)),
             "after": self.values.add(self._grad_of(frame.node)),  # hooks have had their say
-            "sum": summed(before, added) if frame.accumulated else "nothing is accumulated",
+            "sum": "nothing is accumulated",
         }
+        if frame.accumulated:
+
+            def finish() -> None:
+                state["sum"] = self._summed(before, added)
+
+            self._when_here(lambda batch: finish, [before, added])
+        return state
+
+    def _amount(self, value: Any) -> str:
+        """An array in a few characters: its value where all entries are the same, else its norm and shape."""
+        far = self.far.get(id(data_of(value)))
+        return amount(value) if far is None else far[1].value
+
+    def _summed(self, before: Any, added: Any) -> str:
+        """What was accumulated: values where all entries are the same, else norms."""
+        first = "0" if before is None else self._amount(before)
+        more = self._amount(added)
+        text = f"{_brief(first)} + {_brief(more)}"
+        if before is not None and before.ndim and "norm" in first + more:
+            return f"{text} (norms)"
+        return text + (" (norm)" if more.startswith("norm") else "")
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -329,6 +406,11 @@ def _same(a: Any, b: Any) -> bool:
     return a is b or (a is not None and b is not None and hasattr(a, "_data") and a._data is b._data)
 
 
+def data_of(value: Any) -> Any:
+    """The array of a tensor of the engine; anything else as it is."""
+    return value if is_torch(value) else getattr(value, "_data", value)
+
+
 def amount(value: Any) -> str:
     """An array in a few characters: its value where all entries are the same, else its norm and shape."""
     d = host(value)
@@ -337,17 +419,27 @@ def amount(value: Any) -> str:
     return f"norm {number(norm_of(d)) if d.size else 0}, {shape(d.shape)}"
 
 
-def summed(before: Any, added: Any) -> str:
-    """What was accumulated: values where all entries are the same, else norms."""
+def ask_amount(batch: Batch, data: Any) -> Answer:
+    """The same of a large array of a device, as part of a batch.
 
-    def brief(value: Any) -> str:
-        return amount(value).removeprefix("norm ").partition(",")[0]
+    Args:
+        batch: what brings it.
+        data: the array.
+    """
+    with place_of(data):
+        norm, flat = ask_norm(batch, data), data.reshape(-1)
 
-    first = "0" if before is None else brief(before)
-    more = brief(added)
-    if before is not None and np.ndim(host(before)) and "norm" in amount(before) + amount(added):
-        return f"{first} + {more} (norms)"
-    return f"{first} + {more}" + (" (norm)" if amount(added).startswith("norm") else "")
+        def read(parts: list) -> str:
+            alike, first = parts
+            if bool(alike):
+                return number(first.reshape(-1)[0].item())
+            return f"norm {number(norm.value)}, {shape(data.shape)}"
+
+        return batch.ask(data, [(flat == flat[:1]).all(), flat[:1]], read)
+
+
+def _brief(amount: str) -> str:
+    return amount.removeprefix("norm ").partition(",")[0]
 
 
 def line_state(line: Line | None) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ Invariant: entries of small arrays are written out; of a large one, its largest 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,9 +147,9 @@ def solved(known: Known, name: str, result: Any) -> Solved | None:
     found = None if latex is None else read(latex)
     if found is None or isinstance(known.incoming, list) or known.incoming is None:
         return None
-    result = host(result)
-    if result.size == 0 or result.size > MOST or host(known.incoming).size > MOST:
+    if not 0 < size_of(result) <= MOST or size_of(known.incoming) > MOST:
         return None
+    result = host(result)
     values, roles, inputs = _values(known, symbols(found[1]), result)
     tree = found[1]
     try:
@@ -163,6 +164,11 @@ def solved(known: Known, name: str, result: Any) -> Solved | None:
     except (KeyError, ValueError, TypeError):
         return None
     return Solved(simplified(tree, values), values, roles, inputs, raw, exact) if same else None
+
+
+def size_of(value: Any) -> int:
+    """How many elements an array or a tensor has; nothing of it is fetched."""
+    return math.prod(value.shape)
 
 
 def _values(known: Known, wanted: set[str], result: np.ndarray) -> tuple[dict, dict, dict]:

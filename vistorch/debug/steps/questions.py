@@ -16,6 +16,7 @@ import numpy as np
 
 from ...engine.base.numpy_warnings import without_warnings
 from ..breaks.kinds import short
+from ..device_reads import stays
 from ..numbers import host, plain
 from .numbers import Known, Numbers, Solved, place_of, solved
 from .schema import Known as KnownState
@@ -61,6 +62,9 @@ class Asked:
         flow = self._flow()
         if flow is None or isinstance(self.incoming, list) or self.incoming is None:
             return None
+        if any(stays(one) for one in (flow.gradient, self.incoming)):  # only its shape is asked for
+            shapes = tuple(self.incoming.shape), tuple(flow.gradient.shape)
+            return self._shape(flow, *shapes) if shapes[0] and shapes[0] != shapes[1] else None
         sent, came = plain(host(flow.gradient)), host(self.incoming)
         if not sent.size or sent.dtype.kind != "f" or np.iscomplexobj(came):
             return None

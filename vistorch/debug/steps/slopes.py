@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.numpy_warnings import without_warnings
+from ..device_reads import Answer, Batch, current
 from ..numbers import host, plain
-from .numbers import Known, Numbers, numbers_of, place_of, signed, sum_of
+from .numbers import Known, Numbers, numbers_of, place_of, signed, size_of, sum_of
 from .words import index, number
 
 UNITS = 64  # unit gradients that are sent for one node
@@ -33,6 +34,21 @@ def numbers_in(frame: Any, known: Known, incoming: Any, vjp: Vjp) -> dict[str, N
         incoming: the gradient that came in, as hooks left it.
         vjp: a node's gradients for others that come in, as a source has it.
     """
+    return ask_numbers(current(), frame, known, incoming, vjp)()
+
+
+def ask_numbers(
+    batch: Batch, frame: Any, known: Known, incoming: Any, vjp: Vjp
+) -> Callable[[], dict[str, Numbers]]:
+    """The same in two steps, for several steps together: the slopes of nodes on a device come with a batch.
+
+    Args:
+        batch: what brings the slopes.
+        frame: the step.
+        known: what is known of its node.
+        incoming: the gradient that came in, as hooks left it.
+        vjp: as for `numbers_in`.
+    """
     made, rest = {}, {}
     place = {formula.input: k for k, formula in enumerate(frame.formulas)}
     for flow in frame.outgoing:
@@ -41,27 +57,36 @@ def numbers_in(frame: Any, known: Known, incoming: Any, vjp: Vjp) -> dict[str, N
             made[flow.input] = numbers
         elif flow.input in place:
             rest[place[flow.input]] = flow.gradient
-    if rest:
-        found = slopes_of(frame.node, incoming, rest, vjp)
-        made.update({frame.formulas[k].input: numbers for k, numbers in found.items()})
-    return made
+    slopes = ask_slopes(batch, frame.node, incoming, rest, vjp) if rest else None
+
+    def read() -> dict[str, Numbers]:
+        found = {} if slopes is None else slopes()
+        return made | {frame.formulas[k].input: numbers for k, numbers in found.items()}
+
+    return read
 
 
-def slopes_of(node: Any, incoming: Any, sent: dict[int, Any], vjp: Vjp) -> dict[int, Numbers]:
+def ask_slopes(
+    batch: Batch, node: Any, incoming: Any, sent: dict[int, Any], vjp: Vjp
+) -> Callable[[], dict[int, Numbers]]:
     """By input, one entry of what was sent there with its terms; what is not known is left out.
 
     Args:
+        batch: what brings the slopes.
         node: the node, which still has what it saved.
         incoming: the gradient that came, a list of them for a node with several outputs.
         sent: what the node sent, by the number of the input.
         vjp: as for `numbers_in`.
     """
     many = isinstance(incoming, list)
+    given = [g for g in (*(incoming if many else [incoming]), *sent.values()) if g is not None]
+    if any(size_of(g) > MOST for g in given):
+        return dict
     came = [None if g is None else plain(host(g)) for g in (incoming if many else [incoming])]
     results = {k: plain(host(g)) for k, g in sent.items()}
     arrays = [a for a in (*came, *results.values()) if a is not None]
-    if any(a.size > MOST or a.dtype.kind != "f" for a in arrays):
-        return {}
+    if any(a.dtype.kind != "f" for a in arrays):
+        return dict
     # a gradient of zero may have its part in what is not finite
     bad = not all(np.isfinite(r).all() for r in results.values())
     units = [
@@ -72,21 +97,33 @@ def slopes_of(node: Any, incoming: Any, sent: dict[int, Any], vjp: Vjp) -> dict[
         if bad or g[i] != 0
     ]
     if not 0 < len(units) <= UNITS:
-        return {}
+        return dict
     places = {k: place_of(r) for k, r in results.items() if r.size}
-    terms: dict[int, list[tuple[float, float]]] = {k: [] for k in places}
+    terms: dict[int, list[tuple[float, Answer]]] = {k: [] for k in places}
     try:
         with without_warnings():
             for o, i, value in units:
                 found = vjp(node, _unit(came, o, i))
                 if found is None:
-                    return {}
+                    return dict
                 for k, at in places.items():
-                    terms[k].append((value, float(host(found[k])[at])))
+                    data = getattr(found[k], "_data", found[k])
+                    terms[k].append((value, batch.ask(data, [data[at]], _float)))
     except Exception:  # what was saved was overwritten since, or a formula wants more than a unit
-        return {}
-    written = {k: _written(terms[k], results[k], at) for k, at in places.items()}
-    return {k: numbers for k, numbers in written.items() if numbers is not None}
+        return dict
+
+    def read() -> dict[int, Numbers]:
+        written = {
+            k: _written([(value, slope.value) for value, slope in terms[k]], results[k], at)
+            for k, at in places.items()
+        }
+        return {k: numbers for k, numbers in written.items() if numbers is not None}
+
+    return read
+
+
+def _float(parts: list) -> float:
+    return float(parts[0])
 
 
 def _unit(came: list, o: int, i: tuple[int, ...]) -> list:

@@ -13,13 +13,14 @@ import threading
 from typing import Any
 from weakref import ref as ref_to
 
-from numpy import ndarray, vdot
+from numpy import float64, ndarray, vdot
 
 from ...engine.base.events import _listeners, where
 from ...engine.base.modes import mode
 from ...engine.core.graph import NUMBERS, Leaf, Out
 from ...engine.core.tensor import Tensor
 from ..backward_driver import BackwardDriver
+from ..device_reads import place_of
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain
 from .reads import MOVES, NAMES, PASS_ON, needs_nan, read, retains
@@ -193,7 +194,7 @@ class Recorder(BackwardDriver):
 
     def _is_bad(self, d: Any, square: float) -> bool:
         """Whether an array is bad, given its sum of squares."""
-        if not square < INF and not finite(d):
+        if not square < INF and (_decided(d) or not finite(d)):
             return True
         if self.bound is None or square <= self.bound * self.bound:  # no entry is larger than the norm
             return False
@@ -384,7 +385,16 @@ def squared(d: Any) -> float:
     if d.dtype.kind == "f" and d.dtype.itemsize != 2 and d.__class__ is ndarray:
         flat = d.ravel("K")  # in the order of memory: no copy of what is only transposed
         return float(vdot(flat, flat))  # unlike dot, it does not warn of an overflow
+    if place_of(d) is not None and d.size and d.dtype.kind not in "iub":
+        with place_of(d):
+            wide = abs(d.reshape(-1)).astype(float64)
+            return float(wide.dot(wide))
     return norm_of(d) ** 2 if d.size and d.dtype.kind not in "iub" else 0.0
+
+
+def _decided(d: Any) -> bool:
+    """Whether a sum of squares that is not finite says enough: a device's of single precision does not overflow."""
+    return place_of(d) is not None and d.dtype.itemsize <= (8 if d.dtype.kind == "c" else 4)
 
 
 def _bases(d: Any) -> list:

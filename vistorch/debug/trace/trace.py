@@ -21,6 +21,7 @@ from ...engine.backward.backward_pass import order_of
 from ...engine.base.events import where
 from ...engine.base.modes import mode
 from ...engine.core.tensor import Tensor
+from ..device_reads import brought
 from ..graph.failed_forward import capture_last
 from ..graph.linked import linked
 from ..graph.record import GraphRecord
@@ -143,6 +144,10 @@ class Trace(Recorder):
     ) -> None:
         """Distinguish a new bad value from one that was put there."""
         self._stop_course()
+        with brought([t for t in (*ins, *outs) if isinstance(t, Tensor)]):
+            self._found(row, ins, consts, outs, bad_in, bad_out)
+
+    def _found(self, row: Row, ins: tuple, consts: tuple, outs: tuple, bad_in: bool, bad_out: bool) -> None:
         counted = [counts(t._data, self.bound) for t in outs]
         nan, plus, minus, beyond = (sum(c[i] for c in counted) for i in range(4))
         row.bad = (nan, plus, minus, beyond, sum(t._data.size for t in outs))
@@ -235,6 +240,10 @@ class Trace(Recorder):
         """Note a new bad value, and keep what is around it."""
         self._stop_course()
         super().backward_bad(row, n, g, sent, bad_in, bad_out)
+        with brought([*(g if isinstance(g, list) else [g]), *[d for _, d in sent]]):
+            self._found_back(row, n, g, sent)
+
+    def _found_back(self, row: Row, n: Any, g: Any, sent: list) -> None:
         counted = [counts(d, self.bound) for _, d in sent]
         worst = max(range(len(sent)), key=lambda i: sum(counted[i]), default=None)
         if worst is None:

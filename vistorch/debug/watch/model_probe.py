@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..numbers import finite
+from ..device_reads import Batch
+from ..numbers import ask_finite
 from ..source import Source, has, own, source_of
 from .cuts import Cuts
 from .filters import Filters
@@ -89,14 +90,13 @@ class ModelProbe:
         return 0 if self.model is None else sum(1 for _ in self.model.parameters())
 
     def not_finite(self) -> list[str]:
-        """The names of the parameters that are not finite."""
-        out = []
+        """The names of the parameters that are not finite; those of a device are looked at there, all at once."""
+        asked, batch = [], Batch()
         for name, p in () if self.model is None else self.model.named_parameters():
             d, place = self.source.placed(p)
             with place:
-                if not finite(d):
-                    out.append(name)
-        return out
+                asked.append((name, ask_finite(batch, d)))
+        return [name for name, whole in asked if not whole.value]
 
     def release(self) -> None:
         """Stop listening, and let go of modules that were not the model."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ..numbers import finite
+from ..numbers import all_finite
 from ..source import Source, own, source_of
 
 BUDGET = 256 * 2**20
@@ -53,14 +54,13 @@ def _size(value: Any) -> int:
     return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
 
 
-def _finite(value: Any) -> bool:
+def _arrays(value: Any) -> Iterator[Any]:
+    """The arrays of all tensors in a tensor, a dict or a list, depth first."""
     if (source := _source_of(value)) is not None:
-        d, place = source.placed(value)
-        with place:
-            return finite(d)
-    if isinstance(value, dict):
-        return all(map(_finite, value.values()))
-    return all(map(_finite, value)) if isinstance(value, (list, tuple)) else True
+        yield source.placed(value)[0]
+    elif isinstance(value, (dict, list, tuple)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(one)
 
 
 class Chance:
@@ -101,9 +101,8 @@ class Snapshot:
 
     def finite(self) -> bool:
         """Whether all of its weights and all that its optimizers hold are finite."""
-        return all(
-            map(_finite, ([c for _, c in self.tensors], [state["state"] for _, state in self.optimizers]))
-        )
+        held = [c for _, c in self.tensors], [state["state"] for _, state in self.optimizers]
+        return all_finite(_arrays(held))
 
     def why_not(self) -> str:
         """Why it cannot be put back; "" where it can."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...debug import array as arrays
+from ...debug.device_reads import brought
 from ...debug.source import Source, own
 from ...debug.steps.slopes import numbers_in
 from ...engine.core.tensor import Tensor, wrap
@@ -83,20 +84,22 @@ class Inside:
             gradient, why = source.gradient(t), ""
             if gradient is None:
                 gradient, why = self._pass(roots, node)[1:]
-            found = Looked([opened(source, node, t, gradient, self.names.get(id(t), ""), why)])
+            with brought([t, gradient]):
+                found = Looked([opened(source, node, t, gradient, self.names.get(id(t), ""), why)])
         else:
             forward = source.forward(nodes, roots)
             frame, gradient, why = self._pass(roots, node)
-            found = Looked([opened(source, node, forward.of(node), gradient, "", why)])
-            for flow in frame.outgoing[:FLOWS] if frame is not None else ():
-                found.views.append(self._sent(node, flow, forward))
-            if frame is not None:
-                incoming = frame.incoming if frame.hooked is None else frame.hooked
-                known = forward.known(node, incoming)
-                by_input = {} if known is None else numbers_in(frame, known, incoming, source.vjp)
-                found.numbers = [
-                    [f.input, by_input[f.input].text] for f in frame.outgoing if f.input in by_input
-                ]
+            flows = [] if frame is None else frame.outgoing
+            read = [forward.of(node), gradient, *[flow.gradient for flow in flows]]
+            with brought([*read, *forward.inputs(node).values()]):
+                found = Looked([opened(source, node, forward.of(node), gradient, "", why)])
+                for flow in flows[:FLOWS]:
+                    found.views.append(self._sent(node, flow, forward))
+                if frame is not None:
+                    incoming = frame.incoming if frame.hooked is None else frame.hooked
+                    known = forward.known(node, incoming)
+                    by_input = {} if known is None else numbers_in(frame, known, incoming, source.vjp)
+                    found.numbers = [[f.input, by_input[f.input].text] for f in flows if f.input in by_input]
         self.kept = [sources for _, sources in found.views]
         return found
 

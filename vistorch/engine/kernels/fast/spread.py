@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import threads
-from .copies import turned
+from .copies import cast, turned
 from .elementwise import compute
 
 MANY = 1 << 15  # elements from which `spread` and `write` are to be asked
@@ -104,6 +104,8 @@ def copied(a: Any, dtype: Any, order: Any) -> Any:
     """`a.astype(dtype, order)`, which always copies."""
     if order == "C" and a.dtype == dtype and not a.flags.c_contiguous and (out := turned(a)) is not None:
         return out
+    if a.dtype.itemsize + dtype.itemsize == 6 and a.flags.c_contiguous:  # between float16 and float32, mostly
+        return cast(a, dtype)
     if a.size < BIG or threads.count() == 1 or a.dtype.kind not in "fiub":
         return a.astype(dtype, order)
     out = np.empty_like(a, dtype, order)

@@ -13,6 +13,7 @@ MISSING = [
     ("backends backends.cudnn backends.mkldnn", OTHER, "m"),
     ("nn.functional", "libraries ask by hasattr whether groups are multiplied at once", "grouped_mm"),
     ("nn.functional", STATEMENTS, "reproducibility_notes sparse_support_notes tf32_notes"),
+    ("nn.parameter", "the base of uninitialized parameters, not documented", "UninitializedTensorMixin"),
     ("utils", "a folder of PyTorch's headers", "cmake_prefix_path"),
     ("utils", "a tensor's place in memory is its own", "swap_tensors"),
 ]

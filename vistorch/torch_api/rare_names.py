@@ -251,7 +251,6 @@ VALUES: dict[str, dict[str, str]] = {
         },
         "grad": "nn:grad",
     },
-    "nn.parameter": {"UninitializedTensorMixin": "nn.parameter:_Waiting"},
     "serialization": _own(
         """StorageType check_module_version_greater_or_equal mkdtemp normalize_storage_type"""
     ),

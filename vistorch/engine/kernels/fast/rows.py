@@ -41,6 +41,8 @@ KERNELS: dict[str, Make] = {
     "max_pool3d_backward": images.max_pool_backward,
     "mm": lambda plain: matrices.dot,
     "native_batch_norm": images.batch_norm,
+    "group_norm": vectors.group_norm,
+    "native_group_norm": vectors.group_norm,
     "native_layer_norm": vectors.layer_norm,
     **dict.fromkeys(
         (

@@ -153,8 +153,10 @@ def __getattr__(name: str) -> Any:
             raise _no_attribute(name)
     elif name in _table().MADE:
         return importlib.import_module(f"vistorch.{name}")
-    elif (found := _table().find("", name)) is _table().ABSENT:
-        raise _no_attribute(name)
+    else:
+        if (found := _table().find("", name)) is _table().ABSENT:
+            raise _no_attribute(name)
+        return found  # not kept in the package: `dir` shows what it showed
     setattr(sys.modules["vistorch"], name, found)
     return found
 

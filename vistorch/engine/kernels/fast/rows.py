@@ -32,6 +32,8 @@ KERNELS: dict[str, Make] = {
     "gelu_backward": vectors.one_back("GELU", "gelu"),
     "gelu_tanh": vectors.one("GELU_TANH", "gelu"),
     "gelu_tanh_backward": vectors.one_back("GELU_TANH", "gelu"),
+    "hardswish": vectors.one("HARDSWISH"),
+    "hardswish_backward": vectors.one_back("HARDSWISH"),
     "log_softmax": vectors.softmax("LOG_SOFTMAX"),
     "log_softmax_backward_data": vectors.softmax_back("LOG_SOFTMAX"),
     "lstm_layer": recurrent.lstm,

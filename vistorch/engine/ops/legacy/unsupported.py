@@ -81,7 +81,7 @@ for _names, _why in _UNBUILT.items():
 
 _REINFORCE = """
 reinforce() was removed.
-Use torch.distributions instead.
+Use vistorch.distributions instead.
 See https://pytorch.org/docs/main/distributions.html
 
 Instead of:
@@ -96,12 +96,12 @@ Use:
 
 probs = policy_network(state)
 # NOTE: categorical is equivalent to what used to be called multinomial
-m = torch.distributions.Categorical(probs)
+m = vistorch.distributions.Categorical(probs)
 action = m.sample()
 next_state, reward = env.step(action)
 loss = -m.log_prob(action) * reward
 loss.backward()
-""".replace("torch.", "vistorch.")
+"""
 
 
 @public(function=False)

@@ -40,10 +40,12 @@ ELSEWHERE = {
 # Modules with a file that are asked for more than it has, of `torch_api/rare_names.py`: looked up when it is asked for.
 ASKED = """
     accelerator autograd autograd.function autograd.grad_mode autograd.graph autograd.profiler backends backends.cuda
-    backends.cudnn backends.mkldnn backends.mps compiler cuda cuda.memory cuda.streams func nn nn.attention
-    nn.functional nn.modules nn.parameter optim profiler serialization testing utils utils.checkpoint utils.data
-    utils.hooks
+    backends.cudnn backends.mkldnn backends.mps compiler cuda cuda.amp cuda.memory cuda.streams distributed func jit
+    masked nn nn.attention nn.functional nn.modules nn.parameter optim profiler serialization signal.windows testing
+    utils utils.benchmark utils.checkpoint utils.data utils.hooks utils.tensorboard
 """.split()
+# Of these, the ones that PyTorch has as packages.
+_PARENTS = frozenset("accelerator backends.cudnn compiler masked profiler signal.windows".split())
 # Modules with a file that have rows of the table besides: what of them is not built says so when it is used.
 COMPLETED = """
     distributed.algorithms.ddp_comm_hooks distributed.optim distributed.pipelining distributed.tensor
@@ -79,6 +81,7 @@ _MORE = frozenset([*COMPLETED, *ASKED])
 # A second name -> the public name; what lies in another folder of the table comes before that folder.
 _PUBLIC = {f"{folder}.{name}": name for name, folder in reversed(ELSEWHERE.items())}
 _PUBLIC["cli.tutorials"] = "tutorials"  # by a relative import in `cli`
+_PUBLIC["nn.modules.utils"] = "nn.modules.tuples"  # PyTorch's name
 _PUBLIC["compat.alias"] = "compat.import_torch"  # as it was called before
 
 _settings = """
@@ -150,8 +153,10 @@ def __getattr__(name: str) -> Any:
             raise _no_attribute(name)
     elif name in _table().MADE:
         return importlib.import_module(f"vistorch.{name}")
-    elif (found := _table().find("", name)) is _table().ABSENT:
-        raise _no_attribute(name)
+    else:
+        if (found := _table().find("", name)) is _table().ABSENT:
+            raise _no_attribute(name)
+        return found  # not kept in the package: `dir` shows what it showed
     setattr(sys.modules["vistorch"], name, found)
     return found
 
@@ -241,6 +246,8 @@ def _ask(module: ModuleType, own: str) -> None:
         return found  # not kept in the module: `dir` shows what it showed
 
     vars(module)["__getattr__"] = look
+    if own in _PARENTS:  # of modules that have no file
+        vars(module).setdefault("__path__", [])
 
 
 def _completed(spec: ModuleSpec | None) -> ModuleSpec | None:
@@ -265,6 +272,16 @@ def public_name(name: str) -> str:
     return name
 
 
+class _Called(ModuleType):
+    """A module that is also a function of its package: in PyTorch one hides the other."""
+
+    function: Any
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function does."""
+        return self.function(*args, **kwargs)
+
+
 class Unbuilt:
     """Makes the modules that are nothing but rows of the table; asked when no file has been found."""
 
@@ -287,8 +304,14 @@ class Unbuilt:
         vars(module).update(unbuilt(table.SAME.get(name, name)))
         if inside := _inside(name, table.MODULES):
             module.__all__ = inside  # type: ignore[attr-defined]
-        for child in _inside(name, table.MADE):
-            importlib.import_module(f"{module.__name__}.{child}")
+        _ask(module, name)
+        package, _, last = name.rpartition(".")
+        hidden = getattr(sys.modules.get(f"vistorch.{package}"), "__dict__", {}).get(last)
+        if callable(hidden) and not isinstance(hidden, (ModuleType, type)):
+            module.__class__ = _Called
+            vars(module)["function"] = hidden
+        for child in _inside(name, table.OPENED):
+            importlib.import_module(f"vistorch.{name}.{child}")
 
 
 def _inside(name: str, made: dict[str, str]) -> list[str]:

@@ -149,13 +149,13 @@ def test_the_lists_name_each_module_once():
 def test_every_file_of_the_folder_has_a_public_name_and_no_row_is_stale():
     files = {path.stem for path in (ROOT / "vistorch/torch_api").iterdir() if path.name != "__pycache__"}
     rows = {name for name, folder in _lazy.ELSEWHERE.items() if folder == "torch_api"}
-    assert files - {"__init__", "private_names", "rare_names", "unbuilt"} == rows
+    assert files - {"__init__", "private_names", "rare_modules", "rare_names", "unbuilt"} == rows
 
 
 def test_pkgutil_and_pydoc_list_them():
     listed = {one.name: one.ispkg for one in pkgutil.iter_modules(vistorch.__path__)}
     assert {name for name in PUBLIC if "." not in name} <= set(listed)
-    assert listed["backends"] and listed["ao"] and listed["jit"] and not listed["mps"]
+    assert listed["backends"] and listed["ao"] and listed["jit"] and not listed["version"]
     assert "vistorch.mps" in {one.name for one in pkgutil.iter_modules(vistorch.__path__, "vistorch.")}
 
 

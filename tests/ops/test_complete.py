@@ -60,7 +60,7 @@ is_inference dequantize const_data_ptr dense_dim sparse_dim to_dense pin_memory 
 mtia xpu storage_type symeig untyped_storage storage _typed_storage resolve_conj resolve_neg conj_physical range
 pinverse
 ccol_indices coalesce col_indices crow_indices indices is_coalesced row_indices values ipu is_ipu is_maia is_mtia
-is_vulkan is_xla name resize resize_as volatile creator
+is_vulkan is_xla name reinforce resize resize_as volatile creator
 """.split()
 
 

@@ -3,7 +3,8 @@
 from .batches import vmap
 from .derivatives import grad, grad_and_value, vjp
 from .jacobians import hessian, jacfwd, jacrev, jvp, linearize
-from .modules import functional_call, stack_module_state
+from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
+from .rearranging import rearrange
 
 __all__ = [
     "functional_call",
@@ -14,6 +15,8 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

@@ -8,11 +8,31 @@ from typing import Any
 
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
+from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.utils.stateless import _functional_call
 
-__all__ = ["functional_call", "stack_module_state"]
+__all__ = ["functional_call", "replace_all_batch_norm_modules_", "stack_module_state"]
 
 stack = FUNCTIONS["stack"]
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Let no batch norm in a module keep running statistics, which samples of a `vmap` cannot share; the module itself.
+
+    Args:
+        root: the module, which is changed.
+
+    Example:
+        >>> import vistorch
+        >>> net = vistorch.nn.Sequential(vistorch.nn.Linear(2, 3), vistorch.nn.BatchNorm1d(3))
+        >>> vistorch.func.replace_all_batch_norm_modules_(net)[1].running_mean is None
+        True
+    """
+    for module in root.modules():
+        if isinstance(module, _BatchNorm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def functional_call(

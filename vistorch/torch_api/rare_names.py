@@ -254,6 +254,7 @@ VALUES: dict[str, dict[str, str]] = {
     "serialization": _own(
         """StorageType check_module_version_greater_or_equal mkdtemp normalize_storage_type"""
     ),
+    "utils": {"deterministic": "utils.deterministic:", "weak": "utils.weak:"},
     "utils.hooks": _own("unserializable_hook warn_if_has_hooks"),
 }
 # The modules -> a name -> what a function without arguments answers.

@@ -16,6 +16,7 @@ from vistorch.engine.base.errors import not_built
 from vistorch.engine.library_name import named
 
 from . import private_names as private
+from . import rare_modules
 from . import rare_names as rare
 
 
@@ -50,7 +51,9 @@ MODULES = {
     "xpu": "Intel's GPUs: there are none here.",
 }
 # With those that libraries reach for though they are not documented: found, and not listed.
-MADE = {**MODULES, **private.MODULES}
+OPENED = {**MODULES, **private.MODULES}
+# With those that programs hardly use, which nothing opens before they are asked for.
+MADE = {**rare_modules.docs(), **OPENED}
 # Modules that offer the names of another one.
 SAME = {"quantization": "ao.quantization"}
 
@@ -142,7 +145,7 @@ ROWS = (
         "mps",
         _DEVICES,
         """compile_shader current_allocated_memory driver_allocated_memory empty_cache get_rng_state manual_seed
-        profiler recommended_max_memory seed set_per_process_memory_fraction set_rng_state synchronize""",
+        recommended_max_memory seed set_per_process_memory_fraction set_rng_state synchronize""",
         "Event",
     ),
     Row(
@@ -311,6 +314,7 @@ def _elsewhere(module: str) -> dict[str, str]:
         **private.SAME.get(module, {}),
         **private.VALUES.get(module, {}),
         **rare.held(rare.VALUES, module),
+        **rare_modules.contents(module).same,
     }
 
 
@@ -321,9 +325,14 @@ def _made(module: str) -> dict[str, Any]:
     made: dict[str, Any] = {}
     public = [row[1:] for row in ROWS if row.module == module]
     hidden = [row[1:] for row in private.ROWS if row[0] == module]
-    for why, functions, classes in public + hidden + rare.rows(module):
+    inner = rare_modules.contents(module)
+    written = [(rare_modules.why(module), " ".join(inner.functions), " ".join(inner.classes))]
+    for why, functions, classes in written + public + hidden + rare.rows(module):
         made.update({name: _function(path, name, why) for name in functions.split()})
         made.update({name: _class(path, name, why) for name in classes.split()})
+    made.update(inner.values)
+    for name in rare_modules.NO.intersection(inner.functions):
+        made[name] = _named(_always(False), path, name)
     for name, value in ANSWERS.get(module, {}).items():
         made[name] = _named(value if callable(value) else _answer(path, name, value), path, name)
     for name, value in private.ANSWERS.get(module, {}).items():

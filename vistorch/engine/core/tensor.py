@@ -267,6 +267,29 @@ class Tensor:
         self._grad = None
 
     @property
+    def grad_dtype(self) -> Any:
+        """The type of a leaf's gradient: the leaf's own.
+
+        Example:
+            >>> import vistorch
+            >>> vistorch.ones(2, requires_grad=True).grad_dtype
+            vistorch.float32
+        """
+        if self._node is not None:
+            raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
+        return self.dtype
+
+    @grad_dtype.setter
+    def grad_dtype(self, value: Any) -> None:
+        if self._node is not None:
+            raise RuntimeError("grad_dtype can only be set on leaf tensors.")
+        if value is not self.dtype:
+            raise errors.not_built(
+                f"vistorch.Tensor.grad_dtype = {value!r}",
+                "a gradient has the type of its tensor; convert it in a hook of register_post_accumulate_grad_hook.",
+            )
+
+    @property
     def retains_grad(self) -> bool:
         """Whether `retain_grad()` was asked of a non-leaf.
 

@@ -3,7 +3,7 @@
 Invariant: every flag can be set and read back; only `mkldnn.enabled` changes what computes.
 """
 
-from . import cpu, cuda, cudnn, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
+from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized
 
 fp32_precision = "none"
 
@@ -11,6 +11,7 @@ __all__ = [
     "cpu",
     "cuda",
     "cudnn",
+    "mha",
     "mkl",
     "mkldnn",
     "mps",

@@ -34,7 +34,8 @@ _HELPERS = tuple(
     f"vistorch.{name}"
     for name in """
     distributions.chances distributions.factors distributions.family distributions.regions nn.modules.backward_hook
-    optim.executors optim.hooks optim.line_search optim.per_parameter utils.checkpoint_frame utils.data._utils.worker
+    optim.executors optim.hooks optim.line_search optim.per_parameter rare_values utils.checkpoint_frame
+    utils.checkpoint_policy utils.data._utils.worker
     """.split()
 )
 _ALONE = frozenset(

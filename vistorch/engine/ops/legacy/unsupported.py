@@ -31,6 +31,8 @@ _UNBUILT = {
     "sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm to_mkldnn to_padded_tensor": _DENSE,
     "int_repr q_scale q_zero_point q_per_channel_axis q_per_channel_scales q_per_channel_zero_points qscheme": _PLAIN,
     "chalf": "it has no complex halves; use complex64.",
+    "index": "dims have no names here; write `x[...]`.",
+    "slice_inverse": "write into a copy: `copy = base.clone(); copy[start:end] = part`.",
 }
 
 
@@ -75,6 +77,49 @@ for _name, _kind in _EXPECTS.items():
 for _names, _why in _UNBUILT.items():
     for _name in _names.split():
         _unbuilt(_name, _why)
+
+
+_REINFORCE = """
+reinforce() was removed.
+Use vistorch.distributions instead.
+See https://pytorch.org/docs/main/distributions.html
+
+Instead of:
+
+probs = policy_network(state)
+action = probs.multinomial()
+next_state, reward = env.step(action)
+action.reinforce(reward)
+action.backward()
+
+Use:
+
+probs = policy_network(state)
+# NOTE: categorical is equivalent to what used to be called multinomial
+m = vistorch.distributions.Categorical(probs)
+action = m.sample()
+next_state, reward = env.step(action)
+loss = -m.log_prob(action) * reward
+loss.backward()
+"""
+
+
+@public(function=False)
+def reinforce(input, reward):
+    """Refused, as PyTorch does: `distributions` and their `log_prob` took its place.
+
+    Args:
+        input: a tensor.
+        reward: what an action was worth.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.ones(1).reinforce(1.0)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        RuntimeError: ...reinforce() was removed....
+    """
+    raise RuntimeError(named(_REINFORCE))
 
 
 def _there(kind: str) -> None:

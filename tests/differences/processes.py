@@ -72,8 +72,8 @@ def batches(L, dataset, **options):
 
 
 @claims(
-    "Workers of a `DataLoader` are started by a server and get a copy of the dataset (on Linux; elsewhere"
-    " they are spawned, as PyTorch's are)."
+    "Workers of a `DataLoader` are started by a server, which itself starts with the loader, and get a copy of the"
+    " dataset (on Linux; elsewhere they are spawned, as PyTorch's are)."
 )
 @claims("A change of a global that the dataset does not refer to is not seen there.")
 @claims("They never see a CUDA device.")

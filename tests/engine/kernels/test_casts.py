@@ -16,7 +16,7 @@ def there():
 
 def same(found, want):
     assert found.dtype == want.dtype and found.shape == want.shape
-    bits = "i2" if want.itemsize == 2 else "i4"
+    bits = f"i{want.itemsize}"
     both = np.isnan(found) & np.isnan(want)
     np.testing.assert_array_equal(np.where(both, 0, found.view(bits)), np.where(both, 0, want.view(bits)))
 
@@ -57,3 +57,22 @@ def test_products_of_whole_numbers_are_exact_or_numpys(dtype):
             rng.integers(low, high, shape, dtype=dtype, endpoint=True) for shape in ((3, 50, 40), (3, 40, 30))
         )
         np.testing.assert_array_equal((L.from_numpy(a) @ L.from_numpy(b)).numpy(), a @ b)
+
+
+@pytest.mark.parametrize("source, target", [("f4", "f2"), ("f2", "f4"), ("f4", "f8"), ("f8", "i4")])
+def test_a_broadcast_or_turned_array_is_cast_as_it_lies(source, target):
+    rng = np.random.default_rng(0)
+    base = (rng.standard_normal((60, 1)) * 50).astype(source)
+    for a in (
+        np.broadcast_to(base, (60, 50)),
+        np.broadcast_to(base[0], (40, 30)),
+        base[:, 0].repeat(9).reshape(60, 9).T,
+    ):
+        x = L.from_numpy(a.copy()) if a.flags.c_contiguous else L.from_numpy(a.T.copy()).t()
+        if 0 in a.strides:
+            x = L.from_numpy(base[:1].copy() if a.shape[0] == 40 else base.copy()).expand(*a.shape)
+        made = x.to(getattr(L, {"f2": "float16", "f4": "float32", "f8": "float64", "i4": "int32"}[target]))
+        same(made.numpy(), a.astype(target)) if target[0] == "f" else np.testing.assert_array_equal(
+            made.numpy(), a.astype(target)
+        )
+        assert 0 not in made.stride()

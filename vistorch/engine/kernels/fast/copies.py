@@ -39,9 +39,12 @@ def turned(a: Any) -> Any:
 
 def cast(a: Any, dtype: Any) -> Any:
     """`a.astype(dtype)`: numpy takes 2 to 7 ns for an element of float16, which the processor converts by sixteens."""
-    if a.__class__ is np.ndarray and a.size >= _CAST and (a.dtype, dtype) in _PAIRS and a.flags.c_contiguous:
-        if (onednn.on or onednn.ready()) and (out := onednn.copies.cast(a, dtype)) is not None:
-            return out
+    if a.__class__ is np.ndarray and a.size >= _CAST and (a.dtype, dtype) in _PAIRS:
+        flat = a if a.flags.c_contiguous else a.T
+        if flat.flags.c_contiguous and (onednn.on or onednn.ready()):
+            out = onednn.copies.cast(flat, dtype)
+            if out is not None:
+                return out if flat is a else out.T
     return a.astype(dtype)
 
 

@@ -145,7 +145,7 @@ def text_with(t: Tensor, shown: ndarray) -> str:
         shown: what `format.printed` gives of its array, on the host.
     """
     name = "tensor" if type(t) is Tensor else type(t).__dict__.get("_shown_as", type(t).__name__)
-    return t.__repr__(tensor_contents=elements_text(t._data, len(name) + 1, shown))
+    return t.__repr__(tensor_contents=elements_text(t._data, len(name) + 1, shown))  # type: ignore[call-arg]
 
 
 def _format(self: Tensor, spec: str) -> str:

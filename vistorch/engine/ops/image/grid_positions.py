@@ -16,6 +16,8 @@ from ...core.op_factory import op
 BILINEAR, NEAREST, BICUBIC = range(3)
 ZEROS, BORDER, REFLECTION = range(3)
 
+# which elements are read, counted from the one at the floor
+_TAPS = {BILINEAR: (0, 1), NEAREST: (0,), BICUBIC: (-1, 0, 1, 2)}
 _A = -0.75
 # one row per tap: the coefficients of its weight in the distance from the tap at the floor, the constant term first
 _POLYNOMIALS = {
@@ -30,6 +32,11 @@ _POLYNOMIALS = {
         ]
     ),
 }
+
+
+def taps(mode: int) -> int:
+    """How many elements are read along each dim."""
+    return len(_TAPS[mode])
 
 
 def _ends(xp: Any, sizes: tuple, align: bool, dtype: Any) -> tuple[Any, Any]:
@@ -55,9 +62,19 @@ def _reflected(xp: Any, x: Any, sizes: tuple, align: bool) -> tuple[Any, Any]:
 
 
 def _at(xp: Any, grid: Any, sizes: tuple, align: bool) -> Any:
-    """Coordinates counted in elements."""
-    n = xp.asarray(np.array(sizes, np.float64).astype(grid.dtype))
-    return (grid + 1) / 2 * (n - 1) if align else ((grid + 1) * n - 1) / 2
+    """Coordinates counted in elements, those along one dim in one piece."""
+    found = []
+    for d, size in enumerate(sizes):
+        n, x = grid.dtype.type(size), grid[..., d] + grid.dtype.type(1)
+        if align:
+            x /= grid.dtype.type(2)
+            x *= n - grid.dtype.type(1)
+        else:
+            x *= n
+            x -= grid.dtype.type(1)
+            x /= grid.dtype.type(2)
+        found.append(x)
+    return _joined(xp, found)
 
 
 def _place(xp, grid, sizes, mode, padding, align):
@@ -86,27 +103,41 @@ def _slope(xp, grid, sizes, mode, padding, align):
     return xp.where((x > 0) & (x < _last(xp, x, sizes)), out, 0).astype(grid.dtype)
 
 
-def _index(xp, at, sizes, mode, padding, align):
+def _index(xp, at, sizes, mode, padding, align, into=None):
     total, stride = 1, 1
     for n in sizes:
         total *= n
-    found: list = []  # for each tap: which element, and whether it is outside
-    # what is no number, or too far away to count, is outside
-    at = xp.where(xp.abs(at) < 2**31, at, at.dtype.type(-100))
+    found: list = []  # for each tap: the number of its element, or one from `total` on where it is outside
     first = xp.rint(at) if mode == NEAREST else xp.floor(at)
+    if first.dtype.itemsize < 4:
+        first = first.astype(np.float32)  # the largest half may be inside
+    moved = mode == BICUBIC and padding != ZEROS
     for d, n in enumerate(sizes):
         taps = []
-        for tap in {BILINEAR: (0, 1), NEAREST: (0,), BICUBIC: (-1, 0, 1, 2)}[mode]:
-            i = first[..., d] + at.dtype.type(tap)
-            if mode == BICUBIC and padding != ZEROS:
+        x = first[..., d]
+        if moved:
+            # what is no number, or too far away to count, is like a place just before the input
+            x = xp.where(xp.abs(at[..., d]) < 2**31, x, x.dtype.type(-100))
+        else:
+            # no tap of what is no number, or too far away to count, is inside
+            x = xp.fmin(xp.fmax(x, x.dtype.type(-3)), x.dtype.type(2 * n + 1)).astype(np.int64)
+        for tap in _TAPS[mode]:
+            i = x + (x.dtype.type(tap) if moved else tap)
+            if moved:
                 if padding == REFLECTION:
                     i = _reflected(xp, i[..., None], (n,), align)[0][..., 0]
-                i = xp.clip(i, 0, n - 1)
-            away = (i < 0) | (i >= n)
-            taps.append((xp.where(away, 0, i).astype(np.int64) * stride, away))
-        found = [(i + flat, away | outside) for i, away in taps for flat, outside in found] if found else taps
+                i = xp.clip(i, 0, n - 1).astype(np.int64)
+            away = i.view(np.uint64) >= np.uint64(n)  # also those below 0
+            i *= stride
+            xp.copyto(i, total, where=away)
+            taps.append(i)
+        found = [i + flat for i in taps for flat in found] if found else taps
         stride *= n
-    return _joined(xp, [xp.where(outside, total, flat) for flat, outside in found])
+    if into is None:
+        into = xp.empty((len(found), *at.shape[:-1]), np.int64)
+    for one, flat in zip(into, found, strict=True):
+        xp.minimum(flat, total, out=one)
+    return xp.moveaxis(into, 0, -1)
 
 
 def _joined(xp: Any, taps: list) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
+from ..written import literal
 from .base import Rule
 
 HABIT = 2  # steps in which a thing must have happened
@@ -60,6 +61,7 @@ class UsedTwice(Rule):
                 else f"{what} used again: {optimizer}.step() comes {most:,} times without a clearing before it.",
                 again or seldom or ledger.step_place,
                 "clears another's" if again else "clears too seldom" if seldom else "uses old ones again",
+                also=None if again or seldom or last is None else (last.place, "clear before it"),
                 related=self.lines(
                     (ledger.step_place if again or seldom else None, "uses old ones again"),
                     (None if last is None else last.place, "adds to them"),
@@ -335,6 +337,7 @@ class ClippedAway(Rule):
             f"Gradients of a norm of {number(norm)} are clipped to {number(bound)}: next to nothing is left of them.",
             place,
             "leaves nothing",
+            also=(literal(self.ev.line(place), ("max_norm", "clip_value"), 1), "the bound"),
             proof=[
                 ("norm beside the bound, median", number(ratios[len(ratios) // 2])),
                 ("looks", len(seen)),

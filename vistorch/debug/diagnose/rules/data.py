@@ -139,6 +139,7 @@ class SameBatch(Rule):
             f"Every step takes the same batch: the loader is begun anew {len(ev.loaders):,} times.",
             place,
             "begins anew",
+            also=(self._made(loader), "made here"),
             proof=[
                 ("iterations begun", len(ev.loaders)),
                 ("steps", ev.steps),
@@ -150,6 +151,11 @@ class SameBatch(Rule):
             advice="Write for x, y in loader: around the step.",
             weight=6.0,
         )
+
+    def _made(self, loader: Any) -> Any:
+        """The line that makes a loader."""
+        made = self.ev.origins.get(id(loader))
+        return None if made is None else made[2]
 
 
 class Apart(Counting):
@@ -551,6 +557,7 @@ class OtherScale(Rule):
         self.trained: dict[int, list[float]] = {}  # by module: the sizes of its inputs
         self.measured: dict[int, list] = {}
         self.places: dict[int, Any] = {}
+        self.prepared: dict[int, Any] = {}  # by module: where what it was trained on was computed
 
     def at_look(self, p: Any) -> None:
         """The size of what is trained on."""
@@ -561,6 +568,9 @@ class OtherScale(Rule):
             if size is not None and len(self.trained.setdefault(id(call.module), [])) < 200:
                 self.trained[id(call.module)].append(size)
                 self.places.setdefault(id(call.module), call.place)
+                known = self.ev.table.get(id(call.inputs._data)) if p.turn else None
+                if known is not None:
+                    self.prepared.setdefault(id(call.module), self.ev.prepared(known, computed=True))
 
     @staticmethod
     def _size(call: Any) -> float | None:
@@ -578,7 +588,8 @@ class OtherScale(Rule):
         for call in self.ev.calls_of(value, 60):
             if call.grad or call.trained or id(call.module) not in self.trained:
                 continue
-            entry = self.measured.setdefault(id(call.module), [[], call, place])
+            i = id(call.module)
+            entry = self.measured.setdefault(i, [[], call, place])
             size = self._size(call) if len(entry[0]) < 50 else None
             if size is not None:
                 entry[0].append(size)
@@ -599,6 +610,7 @@ class OtherScale(Rule):
                 f"{number(seen)}.",
                 call.place,
                 "another scale",
+                also=(self.prepared.get(i), "what training has"),
                 related=self.lines((self.places.get(i), "trained on"), (place, "measured")),
                 proof=[("size in training", number(usual)), ("size in evaluation", number(seen))],
                 confirm=("x.abs().mean() of both", f"{number(usual)}, {number(seen)}"),

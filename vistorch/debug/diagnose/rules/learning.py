@@ -15,6 +15,7 @@ from ..course import Course
 from ..evidence import CONSTANT
 from ..finding import MEASURED, WRONG, Finding, number
 from ..heads import array, of
+from ..written import literal
 from .base import Rule
 from .data import Collects  # noqa: F401  (its heads are read here)
 
@@ -25,6 +26,11 @@ OFF = 0.9  # share of units
 def first_held(ev: Any) -> Any:
     """The ledger of the optimizer that steps most."""
     return max((one for one in ev.ledgers.values() if one.steps), key=lambda one: one.steps, default=None)
+
+
+def written(ev: Any, at: Any, name: str) -> Any:
+    """The line in which an argument of an optimizer was written, where that is not the line that makes it."""
+    return literal(ev.line(at.place), (name,), 1 if name == "lr" else None)
 
 
 class Diverges(Rule):
@@ -139,6 +145,7 @@ class Diverges(Rule):
             place,
             label,
             severity=WRONG,
+            also=(written(self.ev, at, "momentum" if label == "momentum" else "lr"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=proof,
             confirm=(f"{optimizer} with a tenth of the rate, the first ten losses", "they fall"),
@@ -179,10 +186,32 @@ class TooLarge(Rule):
         if len(moves) < 4 or (float(np.median(moves)) < LARGE and max(early, default=0) < WILD):
             return
         ratio, rate = max(float(np.median(moves)), float(np.median(early))), number(float(at.rates[0]))
+        each = self.ev.passes / max(1, self.ev.steps)
+        if each >= 1.9 and not self.ev.divided:
+            yield self.found(
+                f"A step changes weights by {100 * ratio:.0f} % of their size: {each:.0f} passes are added up for "
+                "each, undivided.",
+                self.ev.last_place,
+                "adds up",
+                also=(at.place, f"rate {rate}"),
+                related=self.lines((at.step_place, "steps")),
+                proof=[
+                    ("update / weight, median", number(ratio)),
+                    ("passes for each step", number(each)),
+                    course.ends(),
+                ],
+                confirm=(f"the loss divided by {each:.0f}", "it falls"),
+                unless="the sum is wanted.",
+                advice=f"Divide the loss by {each:.0f} before backward().",
+                weight=3.0,
+                explains=("learns nothing", "dead units", "saturated", "unrelated", "one class", "mean"),
+            )
+            return
         yield self.found(
             f"A step changes weights by {100 * ratio:.0f} % of their size: the learning rate of {rate} is too large.",
             at.place or at.step_place,
             f"rate {rate}",
+            also=(written(self.ev, at, "lr"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=[
                 ("update / weight, median", number(ratio)),
@@ -229,6 +258,7 @@ class TooSmall(Rule):
             f"A step changes weights by {number(ratio)} of their size: a learning rate of {rate} is too small.",
             at.place or at.step_place,
             f"rate {rate}",
+            also=(written(self.ev, at, "lr"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=[
                 ("update / weight, median", number(ratio)),
@@ -283,6 +313,7 @@ class DecayWins(Rule):
             "their first size: it is stronger than the gradients.",
             at.place or at.step_place,
             f"decay {decay:g}",
+            also=(written(self.ev, at, "weight_decay"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=[
                 ("size of all weights, first and last", f"{number(first)}, {number(late)}"),
@@ -334,6 +365,8 @@ class Units(Rule):
                 return begun[1]
             if written is not None and (begun is None or written[0] > begun[3]):
                 return written[1]
+            if id(t) not in self.ev.registered and (t._data < 0).all():
+                return self.ev.assigned(self.ev.name_of(t))
         return None
 
     def at_look(self, p: Any) -> None:
@@ -369,7 +402,8 @@ class Units(Rule):
             whole = op == "relu" and len(shares) >= 6 and min(shares) == 1.0
             if len(late) < 3 or min(late) < OFF or not (whole or course.stays):
                 continue
-            place = self.biased.get(key) or place
+            written_at = self.biased.get(key)
+            place = written_at or place
             named = self.ev.module_name(module) if module is not None else ""
             what = "are 0 for every sample" if op == "relu" else "are at the ends of their range"
             yield self.found(

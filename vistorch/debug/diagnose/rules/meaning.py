@@ -339,8 +339,10 @@ class Broadcast(Counting):
                     and y.shape[-1] > 1
                 ):
                     if self._modelled(x) != self._modelled(y) or (loss and x.needs != y.needs):
-                        entry = self.times.setdefault((v.place, v.op, loss), [0, a.shape, b.shape])
+                        entry = self.times.setdefault((v.place, v.op, loss), [0, a.shape, b.shape, None])
                         entry[0] += 1
+                        call = next((s.model for s in (x, y) if s.model is not None), None)
+                        entry[3] = None if call is None else call.place
 
     @staticmethod
     def _whole(v: Value) -> Value:
@@ -362,7 +364,7 @@ class Broadcast(Counting):
 
     def findings(self) -> Iterator[Finding]:
         """Say where."""
-        for (place, _op, loss), (times, a, b) in self.times.items():
+        for (place, _op, loss), (times, a, b, call) in self.times.items():
             if times < 2:
                 continue
             wide = max((a, b), key=len)
@@ -371,6 +373,7 @@ class Broadcast(Counting):
                 f"{_sized(a)} meets {_sized(b)} and becomes {_sized(tuple(full))}: all pairs are compared.",
                 place,
                 "all pairs",
+                also=(call, "computes one side"),
                 severity=WRONG if loss else DOUBTFUL,
                 proof=[("shapes", f"{_sized(a)} and {_sized(b)}"), ("passes", times)],
                 confirm=("prediction.shape, target.shape", f"{_sized(a)} and {_sized(b)}"),

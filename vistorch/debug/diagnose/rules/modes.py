@@ -13,6 +13,7 @@ from typing import Any
 from ...line_lookup import Line
 from ..course import Course
 from ..finding import EXACT, LINEAGE, MEASURED, WRONG, Finding
+from ..written import batches, literal
 from .base import Rule
 
 DEEP = 400  # values that are followed from a measure
@@ -112,6 +113,7 @@ class TrainsInEval(Rule):
             f"{self.count} of {self.all} training steps run in evaluation mode: {word}.",
             place or call,
             "evaluation mode",
+            also=(batches(self.ev.line(call)), "train() before it") if place else None,
             related=self.lines((call if place else None, "trains")),
             proof=[("steps in evaluation mode", self.count), ("steps", self.all)],
             confirm=("model.training, in the loop", "False"),
@@ -307,6 +309,7 @@ class DropsMost(Rule):
                     f"A dropout sets {100 * chance:.0f} % to 0: little of what is learned arrives.",
                     place,
                     f"drops {100 * chance:.0f} %",
+                    also=(literal(self.ev.line(place), ("p",), 0), "the chance"),
                     layer=self.ev.module_name(module) if module is not None else "",
                     proof=[("chance", f"{chance:g}"), ("calls", times), course.ends()],
                     confirm=("the same run with a chance of 0.2", "it learns"),

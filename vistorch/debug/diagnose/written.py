@@ -1,0 +1,171 @@
+"""Where a value that a call is given was written: the literal behind a name, a key of a table, a default.
+
+Invariant: the program's text is read and never run; what has two origins has none.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+
+from ..line_lookup import Line, cell_of
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+
+
+def tree_of(file: str) -> ast.Module | None:
+    """The tree of a file that ran; None where it cannot be read."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
+def at_line(line: Line, number: int) -> Line:
+    """Another line of the same file."""
+    text = linecache.getline(line.file, number).strip()
+    return Line(line.file, number, line.function, text, cell_of(line.file))
+
+
+def literal(line: Line | None, names: tuple[str, ...], position: int | None = None) -> Line | None:
+    """The line in which the value of an argument was written, where that is not the line of the call.
+
+    Args:
+        line: of the call.
+        names: of the argument.
+        position: of it, where it was given without a name.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.lineno <= line.line <= (node.end_lineno or node.lineno):
+            continue
+        found = next((k.value for k in node.keywords if k.arg in names), None)
+        if found is None and position is not None and len(node.args) > position:
+            found = node.args[position]
+        at = None if found is None else _source(tree, found, 4)
+        if at is not None and at != line.line:
+            return at_line(line, at)
+    return None
+
+
+def _source(tree: ast.Module, node: ast.expr, deep: int) -> int | None:
+    """The line that an expression's value was written in."""
+    if isinstance(node, ast.Constant):
+        return node.lineno
+    if not deep:
+        return None
+    if isinstance(node, ast.UnaryOp):
+        return _source(tree, node.operand, deep - 1)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return _entry(tree, node.value, node.slice.value, deep)
+    if isinstance(node, ast.Attribute):
+        return _entry(tree, node.value, node.attr, deep)
+    if isinstance(node, ast.Name):
+        found = list(_values(tree, node.id))
+        return _source(tree, found[0], deep - 1) if len(found) == 1 else None
+    return None
+
+
+def _values(tree: ast.Module, name: str) -> Iterator[ast.expr]:
+    """All that a name is given: by assignments, and as the default or the argument of a function."""
+    owners: dict[str, tuple[int, ast.expr | None]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id == name:
+                    yield node.value
+                elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    for one, value in zip(target.elts, node.value.elts, strict=False):
+                        if isinstance(one, ast.Name) and one.id == name:
+                            yield value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            if node.target.id == name and node.value is not None:
+                yield node.value
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            every = [*node.args.posonlyargs, *node.args.args]
+            for i, one in enumerate(every):
+                if one.arg == name:
+                    k = i - (len(every) - len(node.args.defaults))
+                    owners[node.name] = (i, node.args.defaults[k] if k >= 0 else None)
+            for one, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
+                if one.arg == name:
+                    owners[node.name] = (-1, value)
+    given = False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in owners:
+            at, _ = owners[node.func.id]
+            values = [k.value for k in node.keywords if k.arg == name]
+            if not values and 0 <= at < len(node.args):
+                values = [node.args[at]]
+            given = given or bool(values)
+            yield from values
+    if not given:
+        yield from (default for _, default in owners.values() if default is not None)
+
+
+def _entry(tree: ast.Module, table: ast.expr, key: object, deep: int) -> int | None:
+    """The line of an entry of a table, or of a field of a class, that is written once."""
+    if not isinstance(table, ast.Name):
+        return None
+    values = list(_values(tree, table.id))
+    if len(values) != 1:
+        return None
+    value, found = values[0], []
+    if isinstance(value, ast.Dict):
+        found = [
+            v
+            for k, v in zip(value.keys, value.values, strict=True)
+            if isinstance(k, ast.Constant) and k.value == key
+        ]
+    elif isinstance(value, ast.Call):
+        found = [k.value for k in value.keywords if k.arg == key]
+        if not found and isinstance(value.func, ast.Name):
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef) and node.name == value.func.id:
+                    for one in node.body:
+                        targets = one.targets if isinstance(one, ast.Assign) else ()
+                        if isinstance(one, ast.AnnAssign):
+                            targets = (one.target,)
+                        if one_value := getattr(one, "value", None):
+                            found += [one_value for t in targets if isinstance(t, ast.Name) and t.id == key]
+    return _source(tree, found[0], deep - 1) if len(found) == 1 else None
+
+
+def batches(line: Line | None) -> Line | None:
+    """The innermost loop around a line, within its function."""
+    return _around(line, lambda node: isinstance(node, LOOPS))
+
+
+def without_gradients(line: Line | None) -> Line | None:
+    """The `with`, or the decorator, around a line that switches gradients off."""
+
+    def off(node: ast.AST) -> bool:
+        items = [i.context_expr for i in node.items] if isinstance(node, ast.With) else []
+        items += node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        return any("no_grad" in ast.unparse(i) or "inference_mode" in ast.unparse(i) for i in items)
+
+    return _around(line, off, beyond=True)
+
+
+def _around(line: Line | None, test: object, beyond: bool = False) -> Line | None:
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    found = None
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            first = getattr(child, "lineno", 0)
+            if first <= line.line <= (getattr(child, "end_lineno", 0) or 0):
+                if isinstance(child, SCOPES) and not beyond:
+                    found = None
+                if test(child):  # type: ignore[operator]
+                    decorated = getattr(child, "decorator_list", None)
+                    found = decorated[0].lineno if decorated else first
+                waiting.append(child)
+    return None if found is None else at_line(line, found)

@@ -19,7 +19,7 @@ from .evidence import MOVES
 from .finding import BAD, EXACT, LINEAGE, Finding
 from .pictures import samples_of
 from .rules.reach import CUTS, STEPWISE, WRITTEN
-from .written import without_gradients
+from .written import literal, returned, without_gradients
 
 
 def of_exception(error: BaseException, ev: Any) -> Finding | None:
@@ -160,6 +160,16 @@ def _wide(error: BaseException, ev: Any) -> tuple[Line, str] | None:
     return None
 
 
+def _labels(ev: Any) -> tuple[Line, str] | None:
+    """Where a data set of the user's own gives its labels."""
+    data = getattr(ev.loaders[-1][0], "dataset", None) if ev.loaders else None
+    give = getattr(type(data), "__getitem__", None)
+    if give is None or not hasattr(give, "__code__") or _kind(give.__code__.co_filename) != OUTSIDE:
+        return None
+    line = returned(give)
+    return None if line is None else (line, "counts from 1")
+
+
 def _asked(error: BaseException, ev: Any) -> tuple[Line, str] | None:
     """Where the layer that gives a score for each class was made, or the number of its classes was written."""
     from ..lineage import beyond
@@ -170,8 +180,10 @@ def _asked(error: BaseException, ev: Any) -> tuple[Line, str] | None:
         known = None if d is None else ev.table.get(id(d))
         if known is None or known.data is not d:
             continue
-        made = ev.origins.get(id(beyond(known).module))
+        last = beyond(known)
+        made = None if last.model is None else ev.origins.get(id(last.module))
         line = None if made is None else ev.line(made[2])
+        line = literal(line, ("out_features",), 1) or line
         if line is not None:
             return line, "has too few"
     return None
@@ -265,6 +277,7 @@ def _no_grad(ev: Any, line: Line | None) -> Finding:
 def _out_of_range(error: BaseException, line: Line | None, ev: Any) -> Finding:
     """Which sample has a label that is no class."""
     proof: list = []
+    from_one = False
     samples: list = []
     text = str(error).splitlines()[0]
     for frame, _ in traceback.walk_tb(error.__traceback__):
@@ -280,6 +293,7 @@ def _out_of_range(error: BaseException, line: Line | None, ev: Any) -> Finding:
             bad = np.flatnonzero(((labels < 0) & (labels != -100)) | (labels >= classes))
             if len(bad):
                 samples = samples_of(labels, bad)
+                from_one = bool(labels.min() >= 1 and labels.max() == classes)
                 text = (
                     f"Label {int(labels[bad[0]])} is no class: there are {classes}, from 0 to {classes - 1}."
                 )
@@ -317,7 +331,7 @@ def _out_of_range(error: BaseException, line: Line | None, ev: Any) -> Finding:
         text,
         line,
         "takes classes",
-        also=_asked(error, ev),
+        also=_labels(ev) if from_one else _asked(error, ev),
         proof=proof,
         samples=samples,
         confirm=("y.min(), y.max()", "beyond the classes"),

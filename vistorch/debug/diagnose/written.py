@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from ..line_lookup import Line, cell_of
 
@@ -54,25 +55,65 @@ def literal(line: Line | None, names: tuple[str, ...], position: int | None = No
 
 def _source(tree: ast.Module, node: ast.expr, deep: int) -> int | None:
     """The line that an expression's value was written in."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
     if isinstance(node, ast.Constant):
         return node.lineno
     if not deep:
         return None
-    if isinstance(node, ast.UnaryOp):
-        return _source(tree, node.operand, deep - 1)
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return _entry(tree, node.value, node.slice.value, deep)
     if isinstance(node, ast.Attribute):
         return _entry(tree, node.value, node.attr, deep)
     if isinstance(node, ast.Name):
-        found = list(_values(tree, node.id))
-        return _source(tree, found[0], deep - 1) if len(found) == 1 else None
+        found = list(_values(tree, node))
+        if len(found) != 1:
+            return None
+        known = _source(tree, found[0], deep - 1)
+        return found[0].lineno if known is None else known  # what is computed was written there
     return None
 
 
-def _values(tree: ast.Module, name: str) -> Iterator[ast.expr]:
-    """All that a name is given: by assignments, and as the default or the argument of a function."""
-    owners: dict[str, tuple[int, ast.expr | None]] = {}
+def _values(tree: ast.Module, node: ast.Name) -> Iterator[ast.expr]:
+    """All that a name is given: the arguments of the function it belongs to, or assignments."""
+    function = owner = None
+    for one in ast.walk(tree):
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and _holds(one, node.lineno):
+            if any(a.arg == node.id for a in [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs]):
+                function = one
+    if function is None:
+        yield from _assigned(tree, node.id)
+        return
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ClassDef) and function in one.body:
+            owner = one
+    every = [*function.args.posonlyargs, *function.args.args]
+    at = next((i for i, a in enumerate(every) if a.arg == node.id), -1)
+    default = None
+    if at >= 0:
+        k = at - (len(every) - len(function.args.defaults))
+        default = function.args.defaults[k] if k >= 0 else None
+    else:
+        pairs = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+        default = next((value for a, value in pairs if a.arg == node.id), None)
+    if owner is not None:
+        if function.name != "__init__":
+            return
+        at -= 1  # self
+    called, given = owner.name if owner is not None else function.name, False
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == called:
+            values = [k.value for k in one.keywords if k.arg == node.id]
+            if not values and 0 <= at < len(one.args):
+                values = [one.args[at]]
+            given = given or bool(values)
+            yield from values
+    if not given and default is not None:
+        yield default
+
+
+def _assigned(tree: ast.Module, name: str) -> Iterator[ast.expr]:
+    """All that a variable is assigned."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:
@@ -85,33 +126,17 @@ def _values(tree: ast.Module, name: str) -> Iterator[ast.expr]:
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             if node.target.id == name and node.value is not None:
                 yield node.value
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            every = [*node.args.posonlyargs, *node.args.args]
-            for i, one in enumerate(every):
-                if one.arg == name:
-                    k = i - (len(every) - len(node.args.defaults))
-                    owners[node.name] = (i, node.args.defaults[k] if k >= 0 else None)
-            for one, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-                if one.arg == name:
-                    owners[node.name] = (-1, value)
-    given = False
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in owners:
-            at, _ = owners[node.func.id]
-            values = [k.value for k in node.keywords if k.arg == name]
-            if not values and 0 <= at < len(node.args):
-                values = [node.args[at]]
-            given = given or bool(values)
-            yield from values
-    if not given:
-        yield from (default for _, default in owners.values() if default is not None)
+
+
+def _holds(node: ast.AST, line: int) -> bool:
+    return getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0)
 
 
 def _entry(tree: ast.Module, table: ast.expr, key: object, deep: int) -> int | None:
     """The line of an entry of a table, or of a field of a class, that is written once."""
     if not isinstance(table, ast.Name):
         return None
-    values = list(_values(tree, table.id))
+    values = list(_values(tree, table))
     if len(values) != 1:
         return None
     value, found = values[0], []
@@ -148,10 +173,34 @@ def without_gradients(line: Line | None) -> Line | None:
         items += node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
         return any("no_grad" in ast.unparse(i) or "inference_mode" in ast.unparse(i) for i in items)
 
-    return _around(line, off, beyond=True)
+    found = _around(line, off, beyond=True)
+    tree = None if found is not None or line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return found
+    for node in ast.walk(tree):  # around a call of the function that the line stands in
+        if isinstance(node, ast.With) and off(node):
+            for one in ast.walk(node):
+                if isinstance(one, ast.Call) and isinstance(one.func, ast.Name):
+                    if one.func.id == line.function:
+                        return at_line(line, node.lineno)
+    return None
 
 
-def _around(line: Line | None, test: object, beyond: bool = False) -> Line | None:
+def returned(function: Any) -> Line | None:
+    """The last line of a function that gives a result back."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return None
+    line = Line(code.co_filename, code.co_firstlineno, code.co_name, "", cell_of(code.co_filename))
+    tree = tree_of(line.file)
+    for node in () if tree is None else ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == line.function and node.lineno == line.line:
+            found = [one.lineno for one in ast.walk(node) if isinstance(one, ast.Return)]
+            return at_line(line, max(found)) if found else None
+    return None
+
+
+def _around(line: Line | None, test: Callable[[ast.AST], bool], beyond: bool = False) -> Line | None:
     tree = None if line is None else tree_of(line.file)
     if tree is None or line is None:
         return None
@@ -164,8 +213,37 @@ def _around(line: Line | None, test: object, beyond: bool = False) -> Line | Non
             if first <= line.line <= (getattr(child, "end_lineno", 0) or 0):
                 if isinstance(child, SCOPES) and not beyond:
                     found = None
-                if test(child):  # type: ignore[operator]
+                if test(child):
                     decorated = getattr(child, "decorator_list", None)
                     found = decorated[0].lineno if decorated else first
                 waiting.append(child)
     return None if found is None else at_line(line, found)
+
+
+def argument(line: Line | None, position: int) -> str:
+    """The variable that a call in a line is given; "" where it is none, or its position is another's.
+
+    Args:
+        line: of the call.
+        position: of the argument.
+    """
+    tree = None if line is None else tree_of(line.file)
+    for node in () if tree is None or line is None else ast.walk(tree):
+        if isinstance(node, ast.Call) and node.lineno == line.line and len(node.args) > position:
+            found = node.args[position]
+            while isinstance(found, ast.Subscript):
+                found = found.value
+            if isinstance(found, ast.Name):
+                return found.id
+    return ""
+
+
+def half_written(line: Line | None) -> Line | None:
+    """The only line of a file that asks for half precision."""
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    found = {
+        n.lineno for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("float16", "half")
+    }
+    return at_line(line, found.pop()) if len(found) == 1 else None

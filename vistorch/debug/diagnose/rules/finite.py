@@ -15,6 +15,7 @@ from ..finding import BAD, EXACT, Finding, number
 from ..heads import array
 from .base import Rule
 
+THROWN = 1.0  # a step changed a weight by more than all of it
 GROWN = 10.0  # times the loss before: it had left its course
 # where an op's slope is infinite or missing: a test of its first input
 EDGES = {
@@ -46,7 +47,7 @@ class NotFinite(Rule):
 
     Meaning: a NaN or an infinity spreads to all that is computed from it; what matters is the first.
     Fires: when a loss, or a gradient that a step uses, is not finite. The op is named if all it was given was
-    finite; of a gradient, if the op has no finite slope at a value it was given.
+    finite; of a gradient, if the op has no finite slope at a value it was given, or overflows there.
     Wrong if: infinities are meant, as in masks; they are followed only from a loss that is not finite.
     Healthy programs tried: masks of -inf before a softmax, `where` over safe values, losses skipped by a scaler,
     overflow in half precision that a scaler finds.
@@ -123,7 +124,7 @@ class NotFinite(Rule):
             for v in sorted(ancestors(p.root), key=lambda v: v.seq):
                 if not v.needs:
                     continue
-                found = _edge(v)
+                found = _edge(v) or _over(v)
                 if found:
                     edge = (v, found)
                     break
@@ -162,7 +163,11 @@ class NotFinite(Rule):
         ]
         if f["facts"]:
             proof.append(f["facts"])
-        if f["weights"] or (grown and not f.get("slope")):
+        moves = [
+            m for one in self.ev.ledgers.values() for h in one.each for _, m in h.moves if h.tensor.ndim >= 2
+        ]
+        thrown = max(moves, default=0.0) > THROWN and len(before) >= 2 and not f["source"]
+        if f["weights"] or ((grown or thrown) and not f.get("slope")):
             self.ev.diverged = f
             if len(before) >= 2 or f["weights"]:
                 return  # the run diverged: it is for the rule that looks at the course
@@ -237,6 +242,15 @@ def facts(v: Value) -> tuple[str, str] | None:
         if v.op in ("exp", "pow", "mul", "square", "expm1", "cosh"):
             return "largest input", number(float(np.abs(d).max()))
     return None
+
+
+def _over(v: Value) -> tuple[str, str] | None:
+    """How large the inputs were of an op that was given finite ones and gave an infinity."""
+    out = array(v)
+    if v.op not in ("exp", "expm1", "cosh", "sinh", "square") or out is None or not np.isinf(out).any():
+        return None
+    d = array(v.parents[0]) if v.parents else None
+    return ("largest input", number(float(d.max()))) if d is not None and np.isfinite(d).all() else None
 
 
 def _edge(v: Value) -> tuple[str, str] | None:

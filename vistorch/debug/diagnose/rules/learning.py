@@ -15,11 +15,12 @@ from ..course import Course
 from ..evidence import CONSTANT
 from ..finding import MEASURED, WRONG, Finding, number
 from ..heads import array, of
-from ..written import literal
+from ..written import argument, half_written, literal
 from .base import Rule
 from .data import Collects  # noqa: F401  (its heads are read here)
 
 TINY, LARGE, WILD = 1e-5, 0.2, 3.0  # update / weight
+WIDE = 1000.0  # targets that nobody brought to scale
 OFF = 0.9  # share of units
 
 
@@ -38,10 +39,11 @@ class Diverges(Rule):
 
     Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
     Fires: when the loss ends above twice what it was at first (and four times its noise), or stops being finite
-    after it had grown tenfold or its weights had. Named is the first that holds: gradients of several passes added
-    up without being divided; a loss that is a sum; a momentum of 0.98 or more; else the learning rate. A sum, under
-    an optimizer whose step grows with it, and a momentum of 0.98 or more are named too where the run learns nothing;
-    one of 0.995 where it keeps three tenths of what the best constant costs.
+    after it had grown tenfold or its weights had, or learns nothing after it had grown tenfold. Named is the first
+    that holds: an epsilon that is 0 in half precision; targets above 1000 under a square and plain steps; gradients
+    of several passes added up without being divided; a loss that is a sum; a momentum of 0.98 or more; else the
+    learning rate. A sum, under an optimizer whose step grows with it, and a momentum of 0.98 or more are named too
+    where the run learns nothing; one of 0.995 where it keeps three tenths of what the best constant costs.
     Wrong if: the loss is to be made larger, or competes with another.
     Healthy programs tried: warm-up, spikes that pass, adversarial training, losses below 0, rewards.
     """
@@ -52,9 +54,17 @@ class Diverges(Rule):
         super().__init__(evidence)
         self.sums: list[Any] = []
         self.looks = 0
+        self.target: Any = None  # the line that gives them their name
+        self.asked: Any = None  # where the targets were made
 
     def at_look(self, p: Any) -> None:
         """Whether the loss is a sum over samples."""
+        cached = self.ev.heads_of
+        if p.turn and self.asked is None and cached is not None and cached[0] == (id(p.root), p.number):
+            target = cached[1][0].target if len(cached[1]) == 1 else None
+            self.asked = None if target is None else self.ev.prepared(target)
+            name = argument(self.ev.line(cached[1][0].value.place), 1) if target is not None else ""
+            self.target = self.ev.assigned(name) if name else None
         if p.root is None or not p.accumulates or self.looks > 16:
             return
         self.looks += 1
@@ -76,6 +86,13 @@ class Diverges(Rule):
             if v.op in ("sum_all", "sum") and v.parents and v.parents[0].shape and v.parents[0].shape[0] > 1:
                 self.sums.append(v.place)
                 return
+            if v.op == "add" and len(v.parents) == 2:  # of several terms
+                found = next(
+                    (h for h in map(of, v.parents) if h is not None and h.value.consts[-1:] == (2,)), None
+                )
+                if found is not None and found.prediction.shape[:1] > (1,):
+                    made = self.ev.origins.get(id(found.value.module))
+                    self.sums.append(found.value.place if made is None else made[2])
             if v.op in ("div", "mul", "mean_all", "add"):
                 return
             v = v.parents[0] if len(v.parents) == 1 else None
@@ -91,6 +108,7 @@ class Diverges(Rule):
         group = at.optimizer.param_groups[0]
         heavy = group.get("momentum", 0) or 0
         size = abs(course.constant or course.first)
+        burst = course.stays and course.most > 10 * abs(course.first)  # it went far before it came to rest
         inert = course.known and (
             (heavy >= 0.98 and (course.stays or course.rises))
             or (heavy >= 0.995 and course.late > 0.3 * size)
@@ -101,6 +119,7 @@ class Diverges(Rule):
             not lost
             and not inert
             and not summed
+            and not burst
             and not (course.count >= 6 and course.rises and self._steadily(course))
         ):
             return
@@ -114,9 +133,38 @@ class Diverges(Rule):
             ("steps", at.steps),
             ("learning rate", rate),
         ]
+        if burst and not lost and not course.rises:
+            start = (
+                f"The loss goes up from {number(course.first)} to {number(course.most)}, and learns nothing"
+            )
         each = ev.passes / max(1, ev.steps)
         momentum = max(group.get("momentum", 0) or 0, 0)
-        if each >= 1.9 and not self._divided() and not inert and not summed:
+        wide, also = self._wide(), None
+        held = [h.tensor for h in at.each]
+        eps = group.get("eps")
+        if (
+            lost
+            and isinstance(eps, float)
+            and any(p._data.dtype == np.float16 for p in held)
+            and not np.float16(eps)
+        ):
+            text, place, label = (
+                f"{start}: weights are float16, in which an epsilon of {eps:g} is 0.",
+                at.place or at.step_place,
+                f"epsilon {eps:g}",
+            )
+            also = (half_written(ev.line(at.place)), "half precision")
+            advice = "Keep the weights in float32 and use autocast, or give an epsilon of 1e-4."
+        elif wide is not None and not inert and each < 1.9 and not self.sums:
+            size, made = wide
+            text, place, label = (
+                f"{start}: the targets are as large as {number(size)}, and so are the gradients.",
+                made,
+                "not scaled",
+            )
+            also = (self.target, "the targets")
+            advice = "Bring the targets to mean 0 and deviation 1."
+        elif each >= 1.9 and not self._divided() and not inert and not summed:
             text, place, label = (
                 f"{start}: {each:.0f} passes are added up for each step, undivided.",
                 ev.last_place,
@@ -145,7 +193,7 @@ class Diverges(Rule):
             place,
             label,
             severity=WRONG,
-            also=(written(self.ev, at, "momentum" if label == "momentum" else "lr"), "is written"),
+            also=also or (written(self.ev, at, "momentum" if label == "momentum" else "lr"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=proof,
             confirm=(f"{optimizer} with a tenth of the rate, the first ten losses", "they fall"),
@@ -154,6 +202,15 @@ class Diverges(Rule):
             weight=3.0,
             explains=("learns nothing", "dead units", "saturated", "too large", "one class", "unrelated"),
         )
+
+    def _wide(self) -> tuple[float, Any] | None:
+        """The size of targets that a square is taken of as they are, and where they were made."""
+        values = self.ev.targets.values
+        at = first_held(self.ev)
+        if not values or self.asked is None or type(at.optimizer).__name__ != "SGD":
+            return None
+        size = float(np.sqrt(np.median([mean * mean + spread for mean, spread, _ in values])))
+        return (size, self.asked) if size > WIDE else None
 
     def _steadily(self, course: Course) -> bool:
         finite = course.losses[np.isfinite(course.losses)]
@@ -390,8 +447,9 @@ class Units(Rule):
                 share = float(edge.mean())
             entry = self.seen.setdefault((self.ev.blamed(v), v.op, id(v.module)), [[], v.module])
             entry[0].append(share)
-            if share == 1.0 and v.op == "relu" and id(v.module) not in self.biased and v.parents:
-                self.biased[(self.ev.blamed(v), v.op, id(v.module))] = self._bias(v.parents[0])
+            key = (self.ev.blamed(v), v.op, id(v.module))
+            if share == 1.0 and v.op == "relu" and key not in self.biased and v.parents:
+                self.biased[key] = self._bias(v.parents[0])
 
     def findings(self) -> Iterator[Finding]:
         """Say which layer."""

@@ -157,6 +157,14 @@ def _entry(tree: ast.Module, table: ast.expr, key: object, deep: int) -> int | N
                             targets = (one.target,)
                         if one_value := getattr(one, "value", None):
                             found += [one_value for t in targets if isinstance(t, ast.Name) and t.id == key]
+    for node in ast.walk(tree):  # what is put into it, or changed there, later
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+                if isinstance(target.value, ast.Name) and (target.value.id, target.slice.value) == (
+                    table.id,
+                    key,
+                ):
+                    found.append(node.value)
     return _source(tree, found[0], deep - 1) if len(found) == 1 else None
 
 

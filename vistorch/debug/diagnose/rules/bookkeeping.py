@@ -311,7 +311,7 @@ class ClippedAway(Rule):
 
     Meaning: clipping is for the few steps whose gradient is too large; a bound that each step meets is a smaller rate.
     Fires: when in nine of ten looks, and four or more, the norm was above a hundred times its bound, the optimizer's
-    step grows with the gradient (Adam's does not), and the run keeps nine tenths of its first loss.
+    step grows with the gradient (Adam's does not), and the run learns nothing or keeps nine tenths of its first loss.
     Wrong if: the rate was chosen for it, and then the run learns.
     Healthy programs tried: norms of 1 and of 0.1 with SGD, private gradients, normalised gradients with a large rate,
     Adam under a small bound.
@@ -330,7 +330,9 @@ class ClippedAway(Rule):
         steps = [one for one in self.ev.ledgers.values() if one.steps]
         plain = [one for one in steps if type(one.optimizer).__name__ in ("SGD", "ASGD")]
         course = Course(self.ev)
-        if not plain or len(plain) < len(steps) or not course.known or course.late < 0.9 * abs(course.first):
+        if not plain or len(plain) < len(steps) or not course.known:
+            return
+        if course.late < 0.9 * abs(course.first) and not course.stays:
             return
         place, norm, bound = seen[len(seen) // 2]
         yield self.found(

@@ -244,6 +244,12 @@ def facts(v: Value) -> tuple[str, str] | None:
     return None
 
 
+def _squares(x: np.ndarray) -> np.ndarray:
+    """Where a divisor, or its square, which the slope divides by, is 0 or too large for its type."""
+    most = np.sqrt(np.finfo(x.dtype).max)
+    return (np.abs(x) > most) | (np.abs(x) < 1 / most)
+
+
 def _over(v: Value) -> tuple[str, str] | None:
     """How large the inputs were of an op that was given finite ones and gave an infinity."""
     out = array(v)
@@ -266,7 +272,7 @@ def _edge(v: Value) -> tuple[str, str] | None:
         test = EDGES["sqrt"]
     if v.op in ("div", "true_divide") and len(v.parents) > 1:
         d = array(v.parents[1])
-        test = EDGES["reciprocal"]
+        test = _squares
         if d is None:
             return None
     if v.op.startswith(("norm", "linalg_vector_norm", "std", "vector_norm")):

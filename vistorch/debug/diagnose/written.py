@@ -157,14 +157,11 @@ def _entry(tree: ast.Module, table: ast.expr, key: object, deep: int) -> int | N
                             targets = (one.target,)
                         if one_value := getattr(one, "value", None):
                             found += [one_value for t in targets if isinstance(t, ast.Name) and t.id == key]
+    entry = ast.dump(ast.parse(f"{table.id}[{key!r}]", mode="eval").body)
     for node in ast.walk(tree):  # what is put into it, or changed there, later
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
-                if isinstance(target.value, ast.Name) and (target.value.id, target.slice.value) == (
-                    table.id,
-                    key,
-                ):
-                    found.append(node.value)
+        if isinstance(node, ast.Assign):
+            written = [ast.dump(t).replace("Store()", "Load()") for t in node.targets]
+            found += [node.value] * (entry in written)
     return _source(tree, found[0], deep - 1) if len(found) == 1 else None
 
 
@@ -178,7 +175,9 @@ def without_gradients(line: Line | None) -> Line | None:
 
     def off(node: ast.AST) -> bool:
         items = [i.context_expr for i in node.items] if isinstance(node, ast.With) else []
-        items += node.decorator_list if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        items += (
+            list(node.decorator_list) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        )
         return any("no_grad" in ast.unparse(i) or "inference_mode" in ast.unparse(i) for i in items)
 
     found = _around(line, off, beyond=True)
@@ -236,7 +235,9 @@ def argument(line: Line | None, position: int) -> str:
         position: of the argument.
     """
     tree = None if line is None else tree_of(line.file)
-    for node in () if tree is None or line is None else ast.walk(tree):
+    if tree is None or line is None:
+        return ""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.lineno == line.line and len(node.args) > position:
             found = node.args[position]
             while isinstance(found, ast.Subscript):

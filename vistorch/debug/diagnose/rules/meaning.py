@@ -624,6 +624,7 @@ class TargetGiven(Heads):
     """
 
     name, title, certainty, severity = "target given", "targets among the inputs", EXACT, WRONG
+    joined: Any = None  # where the inputs were put together
 
     def look(self, head: Head, p: Any) -> None:
         """Compare targets with what the model was given."""
@@ -657,6 +658,8 @@ class TargetGiven(Heads):
                 if len(same) and x.shape[1] > len(same):
                     what = f"column {int(same[0])}"
                     self.note((made or head.value.place, "window" if made else "column"), place, what, p.loss)
+                    if p.turn and self.joined is None:
+                        self.joined = self.ev.prepared(given)
 
     def _made(self, target: Value | None, given: Value) -> Any:
         """The line that takes targets out of what the inputs are taken out of; None where it is not seen."""
@@ -683,6 +686,7 @@ class TargetGiven(Heads):
                 text,
                 call if kind == "column" else place,
                 "gives the target" if kind == "column" else "asks for the input",
+                also=(self.joined, "puts the inputs together") if kind != "tokens" else None,
                 related=self.lines(
                     (
                         place if kind == "column" else call,

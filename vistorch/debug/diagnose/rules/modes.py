@@ -350,7 +350,7 @@ class NormOfOne(Rule):
             self.kept += 1
         elif d.shape[0] > 1:
             self.more += 1
-        elif call.grad:
+        elif call is not None and call.grad:
             self.ones += 1
             if len(self.prints) < 4:
                 self.prints.add(_print(call))

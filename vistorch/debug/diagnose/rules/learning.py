@@ -39,11 +39,12 @@ class Diverges(Rule):
 
     Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
     Fires: when the loss ends above twice what it was at first (and four times its noise), or stops being finite
-    after it had grown tenfold or its weights had, or learns nothing after it had grown tenfold. Named is the first
-    that holds: an epsilon that is 0 in half precision; targets above 1000 under a square and plain steps; gradients
-    of several passes added up without being divided; a loss that is a sum; a momentum of 0.98 or more; else the
-    learning rate. A sum, under an optimizer whose step grows with it, and a momentum of 0.98 or more are named too
-    where the run learns nothing; one of 0.995 where it keeps three tenths of what the best constant costs.
+    after it had grown tenfold or its weights had, or learns nothing after it had grown tenfold and turned the units of
+    a relu off. Named is the first that holds: an epsilon that is 0 in half precision; targets above 1000 under a square
+    and plain steps; gradients of several passes added up without being divided; a loss that is a sum; a momentum of
+    0.98 or more; else the learning rate. A sum, under an optimizer whose step grows with it, and a momentum of 0.98 or
+    more are named too where the run learns nothing; one of 0.995 where it keeps three tenths of what the best constant
+    costs.
     Wrong if: the loss is to be made larger, or competes with another.
     Healthy programs tried: warm-up, spikes that pass, adversarial training, losses below 0, rewards.
     """
@@ -108,7 +109,8 @@ class Diverges(Rule):
         group = at.optimizer.param_groups[0]
         heavy = group.get("momentum", 0) or 0
         size = abs(course.constant or course.first)
-        burst = course.stays and course.most > 10 * abs(course.first)  # it went far before it came to rest
+        # it went far, and came to rest where units are off
+        burst = course.stays and course.most > 10 * abs(course.first) and self._off()
         inert = course.known and (
             (heavy >= 0.98 and (course.stays or course.rises))
             or (heavy >= 0.995 and course.late > 0.3 * size)
@@ -202,6 +204,14 @@ class Diverges(Rule):
             weight=3.0,
             explains=("learns nothing", "dead units", "saturated", "too large", "one class", "unrelated"),
         )
+
+    def _off(self) -> bool:
+        """Whether a relu's units, which were on at first, are off in the end."""
+        units = next((r for r in self.ev.rules if isinstance(r, Units)), None)
+        seen = (
+            [] if units is None else [shares for key, (shares, _) in units.seen.items() if key[1] == "relu"]
+        )
+        return any(len(one) > 3 and one[0] < 0.5 and min(one[-3:]) >= OFF for one in seen)
 
     def _wide(self) -> tuple[float, Any] | None:
         """The size of targets that a square is taken of as they are, and where they were made."""

@@ -38,6 +38,9 @@ def modules() -> dict[str, Any]:
     for path in (
         "nn",
         "nn.functional",
+        "nn.init",
+        "nn.utils",
+        "nn.utils.rnn",
         "optim",
         "optim.lr_scheduler",
         "utils",

@@ -31,10 +31,19 @@ MODULES = (
 )
 # Public name -> the folder that has its file, for those that are not in `vistorch/` itself.
 ELSEWHERE = {
-    **dict.fromkeys([*_torch_api, "captured", "files", "graphed", "lowrank", "private_values"], "torch_api"),
+    **dict.fromkeys(
+        [*_torch_api, *"captured files graphed lowrank private_values rare_values".split()], "torch_api"
+    ),
     "cli": "vt",
     "tutorials": "vt.cli",
 }
+# Modules with a file that are asked for more than it has, of `torch_api/rare_names.py`: looked up when it is asked for.
+ASKED = """
+    accelerator autograd autograd.function autograd.grad_mode autograd.graph autograd.profiler backends backends.cuda
+    backends.cudnn backends.mkldnn backends.mps compiler cuda cuda.memory cuda.streams func nn nn.attention
+    nn.functional nn.modules nn.parameter optim profiler serialization testing utils utils.checkpoint utils.data
+    utils.hooks
+""".split()
 # Modules with a file that have rows of the table besides: what of them is not built says so when it is used.
 COMPLETED = """
     distributed.algorithms.ddp_comm_hooks distributed.optim distributed.pipelining distributed.tensor
@@ -66,6 +75,7 @@ FORMER = {
     **{f"nn.modules.{a}": f"nn.modules.{b}" for a, _, b in (row.partition(":") for row in _joined.split())},
     "nn.fills": "nn.init",
 }
+_MORE = frozenset([*COMPLETED, *ASKED])
 # A second name -> the public name; what lies in another folder of the table comes before that folder.
 _PUBLIC = {f"{folder}.{name}": name for name, folder in reversed(ELSEWHERE.items())}
 _PUBLIC["cli.tutorials"] = "tutorials"  # by a relative import in `cli`
@@ -115,6 +125,12 @@ NAMES = {
     **dict.fromkeys(_autocast.split(), "amp.state"),
     **{f"{kind}Storage": "storage" for kind in _kinds},
 }
+# Types that are names alone.
+_types = """
+    bits1x8 bits2x4 bits4x2 bits8 bits16 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 qint8 qint32 quint8
+    quint2x4 quint4x2 uint1 uint2 uint3 uint4 uint5 uint6 uint7
+"""
+NAMES.update(dict.fromkeys(_types.split(), "engine.base.dtypes"))
 _ROOT = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -134,7 +150,7 @@ def __getattr__(name: str) -> Any:
             raise _no_attribute(name)
     elif name in _table().MADE:
         return importlib.import_module(f"vistorch.{name}")
-    elif (found := unbuilt("").get(name)) is None:
+    elif (found := _table().find("", name)) is _table().ABSENT:
         raise _no_attribute(name)
     setattr(sys.modules["vistorch"], name, found)
     return found
@@ -150,7 +166,7 @@ def _no_attribute(name: str) -> AttributeError:
 
 def __dir__() -> list[str]:
     unbuilt_modules = [name for name in _table().MODULES if "." not in name]
-    return sorted({*vars(sys.modules["vistorch"]), *MODULES, *NAMES, *unbuilt_modules, *unbuilt("")})
+    return sorted({*vars(sys.modules["vistorch"]), *MODULES, *NAMES, *unbuilt_modules, *_table().listed()})
 
 
 def unbuilt(module: str) -> dict[str, Any]:
@@ -176,8 +192,8 @@ class Files:
             return None
         if name in ELSEWHERE:
             spec = PathFinder.find_spec(fullname, [os.path.join(_ROOT, *ELSEWHERE[name].split("."))])
-            return _completed(spec) if name in COMPLETED else spec
-        if name in COMPLETED:
+            return _completed(spec) if name in _MORE else spec
+        if name in _MORE:
             return _completed(PathFinder.find_spec(fullname, path))
         return None if (public := public_name(name)) == name else _second_name(fullname, public)
 
@@ -187,13 +203,44 @@ def _second_name(fullname: str, name: str) -> ModuleSpec | None:
 
 
 class _WithTable(SourceFileLoader):
-    """Runs a module's file, then adds what the table has of it and the file has not."""
+    """Runs a module's file, then adds what the table has of it and the file has not, or says where to ask for it."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Run and complete it."""
         super().exec_module(module)
-        for name, value in unbuilt(self.name.partition(".")[2]).items():
-            vars(module).setdefault(name, value)
+        name = self.name.partition(".")[2]
+        if name in ASKED:
+            _ask(module, name)
+            return
+        for one, value in unbuilt(name).items():
+            vars(module).setdefault(one, value)
+
+
+def _ask(module: ModuleType, own: str) -> None:
+    """Let a module look into the table for what it has not.
+
+    Args:
+        module: the module.
+        own: its name without `vistorch.`.
+    """
+    before = vars(module).get("__getattr__")
+
+    def look(name: str) -> Any:
+        lacking = AttributeError(f"module '{module.__name__}' has no attribute {name!r}")
+        if before is not None:
+            try:
+                return before(name)
+            except AttributeError as error:
+                lacking = error
+        if name.startswith("__"):  # asked for by copy, inspect and such
+            raise lacking
+        if f"{own}.{name}" in _table().MADE:
+            return importlib.import_module(f"vistorch.{own}.{name}")
+        if (found := _table().find(own, name)) is _table().ABSENT:
+            raise lacking
+        return found  # not kept in the module: `dir` shows what it showed
+
+    vars(module)["__getattr__"] = look
 
 
 def _completed(spec: ModuleSpec | None) -> ModuleSpec | None:
@@ -284,6 +331,9 @@ def _begin(package: ModuleType) -> None:
     sys.meta_path[:] = [Files(), *sys.meta_path, Unbuilt(), Former()]
     sys.path_hooks.append(Listing)
     package.__path__.append(__file__)  # type: ignore[attr-defined]
+    for name in ASKED:  # what the package has imported by now
+        if (module := sys.modules.get(f"vistorch.{name}")) is not None:
+            _ask(module, name)
 
 
 _begin(sys.modules["vistorch"])

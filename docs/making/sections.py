@@ -48,7 +48,14 @@ FUNCTIONS = (
     ),
 )
 # What only says that PyTorch has it and vistorch does not, and what PyTorch has taken away.
-LEFT_OUT = ("torch_api/unbuilt", "engine/ops/legacy/", "engine/core/inplace", "magics", "func/batches")
+LEFT_OUT = (
+    "torch_api/unbuilt",
+    "torch_api/rare_values",
+    "engine/ops/legacy/",
+    "engine/core/inplace",
+    "magics",
+    "func/batches",
+)
 
 # Title, file of the page, modules.
 MODULES = (

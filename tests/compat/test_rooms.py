@@ -1,6 +1,8 @@
 """Modules that vistorch has little of: what programs ask is answered, what they use is refused when it is used."""
 
+import copy
 import importlib
+import pickle
 import typing
 import warnings
 
@@ -9,9 +11,11 @@ import pytest
 
 import vistorch
 from tests.compat.run import python
+from tests.ops.library import torch
 from tests.reference import CPU_BUILD
 from tests.story import story
-from vistorch.torch_api import unbuilt
+from vistorch.engine.base import dtypes
+from vistorch.torch_api import rare_names, unbuilt
 
 
 @pytest.mark.parametrize("row", unbuilt.ROWS, ids=lambda row: row.module or "vistorch")
@@ -26,8 +30,90 @@ def test_importing_is_allowed_and_using_is_refused(row):
         assert str(caught.value) == f"{path}.{name} is not built: {row.why}"
 
 
+@pytest.mark.parametrize("row", rare_names.ROWS, ids=lambda row: row[0])
+def test_what_programs_hardly_use_is_found_and_refused_at_the_call(row):
+    modules, why, functions, classes = row
+    for own in modules.split():
+        path = "vistorch" if own == "torch" else f"vistorch.{own}"
+        module = importlib.import_module(path)
+        for name in f"{functions} {classes}".split():
+            assert name not in dir(module) or name in vars(module)
+            with pytest.raises(NotImplementedError) as caught:
+                getattr(module, name)(1, x=2)
+            assert str(caught.value) == f"{path}.{name} is not built: {why}"
+        for name in classes.split():
+            kind = getattr(module, name)
+            assert isinstance(kind, type) and not isinstance(vistorch.ones(1), kind)
+
+            class Mine(kind):
+                pass
+
+            with pytest.raises(NotImplementedError, match="is not built"):
+                Mine()
+
+
+def test_the_table_of_rare_names_is_loaded_when_a_name_is_asked_for():
+    program = """
+import sys, vistorch
+loaded = lambda: sorted(name for name in sys.modules if name.endswith(("unbuilt", "rare_names", "rare_values")))
+import vistorch.nn.functional, vistorch.optim, vistorch.utils.data
+assert not loaded(), loaded()
+assert not hasattr(vistorch.nn.functional, "wobble") and not hasattr(vistorch.cuda, "wobble")
+assert "vistorch.rare_values" not in loaded() and "vistorch.torch_api.rare_names" in loaded()
+assert "Graph" not in dir(vistorch) and vistorch.Graph.__name__ == "Graph"
+assert vistorch.nn.functional.assert_int_or_pair((1, 2), "a", "b") is None and "vistorch.rare_values" in loaded()
+try:
+    vistorch.cuda.wobble
+except AttributeError as error:
+    assert str(error) == "module 'vistorch.cuda' has no attribute 'wobble'", error
+"""
+    done = python("-c", program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_rare_sentences_go_by_the_name_of_the_program():
+    program = """
+from vistorch.compat import alias_torch
+alias_torch()
+import torch
+from torch.nn.functional import scaled_mm
+from torch import Graph, qscheme, ScriptDict
+assert isinstance(torch.per_tensor_affine, qscheme) and repr(torch.qint8) == "torch.qint8"
+for call in (scaled_mm, Graph, ScriptDict, torch.cuda.FloatStorage, lambda: torch.zeros(2, dtype=torch.int4)):
+    try:
+        call()
+    except NotImplementedError as error:
+        assert str(error).startswith("torch.") and "vistorch." not in str(error), error
+    else:
+        raise AssertionError(call)
+"""
+    done = python("-c", program)
+    assert done.returncode == 0, done.stderr
+
+
+def test_types_that_are_names_alone():
+    table = {getattr(vistorch, name): name for name in dtypes.NAMES_ALONE}
+    for one, name in table.items():
+        assert isinstance(one, vistorch.dtype) and repr(one) == f"vistorch.{name}"
+        theirs = getattr(torch, name)
+        assert (one.itemsize, one.is_floating_point, one.is_complex) == (
+            theirs.itemsize,
+            theirs.is_floating_point,
+            theirs.is_complex,
+        )
+        for call in (
+            lambda one=one: vistorch.zeros(2, dtype=one),
+            lambda one=one: vistorch.ones(2).to(one),
+            lambda one=one: vistorch.tensor([1], dtype=one),
+        ):
+            with pytest.raises(NotImplementedError, match=rf"vistorch\.{name} is not built: .+\.$"):
+                call()
+        assert pickle.loads(pickle.dumps(one)) is one and copy.deepcopy(one) is one
+
+
 def test_every_reason_is_a_sentence_and_every_name_stands_once():
     rows = [*unbuilt.ROWS, *(unbuilt.Row(*row) for row in unbuilt.private.ROWS)]
+    rows += [unbuilt.Row(module, *row[1:]) for row in rare_names.ROWS for module in row[0].split()]
     names = [(row.module, name) for row in rows for name in f"{row.functions} {row.classes}".split()]
     assert len(names) == len(set(names)) and len(names) > 300
     assert [row.why for row in rows if not row.why.endswith(".")] == []

@@ -12,6 +12,7 @@ import time
 import warnings
 from pathlib import Path
 
+import pytest
 import torch
 
 import vistorch
@@ -71,8 +72,8 @@ def batches(L, dataset, **options):
 
 
 @claims(
-    "Workers of a `DataLoader` are started by a server and get a copy of the dataset (on Linux; elsewhere"
-    " they are spawned, as PyTorch's are)."
+    "Workers of a `DataLoader` are started by a server, which itself starts with the loader, and get a copy of the"
+    " dataset (on Linux; elsewhere they are spawned, as PyTorch's are)."
 )
 @claims("A change of a global that the dataset does not refer to is not seen there.")
 @claims("They never see a CUDA device.")
@@ -127,7 +128,9 @@ def dead_worker():
 
 @claims("Data pipes (`IterDataPipe` and similar) are not here.")
 def data_pipes():
-    assert not hasattr(vistorch.utils.data, "IterDataPipe") and hasattr(torch.utils.data, "IterDataPipe")
+    assert isinstance(vistorch.utils.data.IterDataPipe, type) and hasattr(torch.utils.data, "IterDataPipe")
+    with pytest.raises(NotImplementedError, match="IterDataPipe is not built"):
+        vistorch.utils.data.IterDataPipe()
 
 
 def tested_in(path, *names):

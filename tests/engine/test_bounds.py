@@ -226,6 +226,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "ranks/agent.py": ({"ctypes.CDLL": 1}, ()),
     "ranks/wiring.py": ({"ctypes.CDLL": 2}, ()),
     "engine/kernels/threads.py": ({"ctypes.CDLL": 1}, ()),
+    "utils/data/_workers/launch.py": ({"ctypes.CDLL": 1}, ()),
     "engine/kernels/lapack.py": ({"C.CDLL": 1}, ()),
     "engine/kernels/cuda/products.py": ({"ctypes.CDLL": 1}, ()),
     "cuda/sensors.py": ({"ctypes.CDLL": 1}, ()),

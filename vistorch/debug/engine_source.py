@@ -20,6 +20,7 @@ from ..nn.parameter import Buffer, Parameter
 from .array.source import Source as ArraySource
 from .array.source import source_of as array_source_of
 from .check import check_node
+from .device_reads import Batch
 from .engine_nodes import NODES
 from .graph.capture import capture
 from .graph.graph_listeners import start, stop
@@ -107,6 +108,21 @@ class EngineSource:
     def host(self, tensor: Any) -> np.ndarray:
         """The values on the CPU."""
         return host(tensor)
+
+    def readable(self, tensor: Any) -> Any:
+        """A tensor's array, where it is."""
+        return tensor._data
+
+    def square(self, tensor: Any) -> Any:
+        """The sum of squares, as a number on the tensor's device."""
+        with tensor._place:
+            flat = abs(tensor._data.reshape(-1)).astype(np.float64)
+            return flat.dot(flat)
+
+    def bring(self, tensors: list) -> list[np.ndarray]:
+        """Arrays of one device, in one transfer."""
+        batch = Batch()
+        return [answer.value for answer in [batch.whole(d) for d in tensors]]
 
     def listen(self) -> bool:
         """Note lines, modules and norms of the next passes."""

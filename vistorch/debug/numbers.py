@@ -12,14 +12,24 @@ from typing import Any
 import numpy as np
 
 from ..engine.base.numpy_warnings import hushed
+from .device_reads import Answer, Batch, brought_copy
 from .source import is_torch, named
 
 
 def host(d: Any) -> Any:
-    """The array behind a tensor of either library, an array of a GPU or a scalar, on the CPU."""
-    if is_torch(d):
+    """The array behind a tensor of either library, an array of a GPU or a scalar, on the CPU.
+
+    Within `device_reads.brought` what was brought answers, and nothing is fetched twice.
+    """
+    torch = is_torch(d)
+    d = d if torch else getattr(d, "_data", d)
+    if isinstance(d, np.ndarray):
+        return d
+    found = brought_copy(d)
+    if found is not None:
+        return found
+    if torch:
         return named("torch").host(d)
-    d = getattr(d, "_data", d)
     return np.asarray(d.get() if hasattr(d, "get") else d)
 
 
@@ -46,6 +56,33 @@ def norm_of(d: Any) -> float:
     wide = flat.astype(np.float64)
     top = float(abs(wide).max())
     return top * math.sqrt(float(((wide / top) ** 2).sum())) if math.isfinite(top) else top
+
+
+def ask_norm(batch: Batch, d: Any) -> Answer:
+    """The same of an array of cupy, computed on its device, as part of a batch.
+
+    Args:
+        batch: what brings it.
+        d: the array, on the current device.
+    """
+    if d.dtype.kind not in "fc" or d.dtype.itemsize <= 2:
+        d = d.astype(np.float64 if d.dtype.kind in "iub" else np.float32)
+    flat = d.reshape(-1)
+    flat = abs(flat) if flat.dtype.kind == "c" else flat
+    xp = np_of(d)
+    with np.errstate(all="ignore"):
+        wide = flat.astype(np.float64)
+        top = abs(wide).max() if flat.size else xp.zeros(())
+        rest = ((wide / xp.where(top > 0, top, 1)) ** 2).sum()
+    numbers = xp.stack([one.astype(np.float64).reshape(()) for one in (flat.dot(flat), top, rest)])
+
+    def read(parts: list) -> float:
+        total, top, rest = (float(v) for v in parts[0])
+        if 1e-30 < total < math.inf:
+            return math.sqrt(total)
+        return top * math.sqrt(rest) if math.isfinite(top) else top
+
+    return batch.ask(d, [numbers], read)
 
 
 def finite(d: Any) -> bool:

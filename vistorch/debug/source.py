@@ -225,6 +225,18 @@ class Source(Protocol):
         """The values on the CPU, in a type of numpy or ml_dtypes."""
         ...
 
+    def readable(self, tensor: Any) -> Any:
+        """A tensor as `bring` takes it, where it is; `Unsupported` where it has no values."""
+        ...
+
+    def square(self, tensor: Any) -> Any:
+        """The sum of squares, as a number on the tensor's device."""
+        ...
+
+    def bring(self, tensors: list) -> list[np.ndarray]:
+        """The values of tensors of one device, in one transfer."""
+        ...
+
     def listen(self) -> bool:
         """Note lines and modules of the next forward passes; whether that is new."""
         ...

@@ -8,14 +8,19 @@ Invariant: a thumbnail holds bytes only, and says nothing of its array that the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import numpy as np
 
-from .array.measure import measure
+from .array.measure import Measured, measure
+from .array.on_device import ask_measure
 from .array.scales import scales_for
 from .array.state import Scale
+from .device_reads import WHOLE, Batch, place_of
+from .numbers import host
+from .source import is_torch
 from .wire_types import Array
 
 ROWS, COLS = 16, 48
@@ -61,20 +66,55 @@ def thumbnail(array: Any, seconds: float = 1.0) -> Thumb | None:
         >>> thumbnail(np.array([[-1.0, 0.0, np.nan, 1.0]])).codes
         array([[  0, 126, 255, 252]], dtype=uint8)
     """
+    return ask_thumbnail(Batch(), array)(seconds)
+
+
+def ask_thumbnail(batch: Batch, array: Any) -> Callable[[float], Thumb | None]:
+    """Ask for what the picture is made of, and give what makes it if so many seconds are enough.
+
+    Args:
+        batch: what brings it, with that of other pictures.
+        array: the array, also a tensor of PyTorch.
+    """
+    place = place_of(array)
+    if place is None:
+        here = batch.whole(array).value if is_torch(array) else array
+        return lambda seconds: _made(here if isinstance(here, np.ndarray) else np.asarray(here), seconds)
+    if is_torch(array) or array.dtype.kind == "c" or array.nbytes <= WHOLE:
+        if (array.numel() if is_torch(array) else array.size) > CROSSES:
+            return lambda seconds: None
+        whole = batch.whole(array)
+        return lambda seconds: _made(whole.value, math.inf)
+    rows, cols = halves(array.shape)
+    with place:
+        asked = ask_measure(batch, place.xp, array.reshape(rows, cols), _block(rows, cols))
+
+    def make(seconds: float) -> Thumb | None:
+        found = None if asked is None else asked.value
+        if found is None:  # doubles that float32 cannot tell apart: rare
+            return _made(host(array), seconds) if array.size <= CROSSES else None
+        return _drawn(found, array.dtype.kind)
+
+    return make
+
+
+def _block(rows: int, cols: int) -> tuple[int, int]:
+    return -(-rows // ROWS), -(-cols // COLS)
+
+
+def _made(array: np.ndarray, seconds: float) -> Thumb | None:
     if not array.size or array.size * PACE > seconds:
         return None
-    if not isinstance(array, np.ndarray):
-        if array.size > CROSSES:
-            return None
-        array = array.get() if hasattr(array, "get") else np.asarray(array)
     if array.dtype.kind == "c":
         array = np.abs(array)
     if array.dtype.kind not in "biufV" or array.dtype.names is not None:
         return None
     rows, cols = halves(array.shape)
-    table = array.reshape(rows, cols)
-    found = measure(table, (-(-rows // ROWS), -(-cols // COLS)))
-    kind = array.dtype.kind
+    return _drawn(measure(array.reshape(rows, cols), _block(rows, cols)), array.dtype.kind)
+
+
+def _drawn(found: Measured, kind: str) -> Thumb:
+    """The picture of what was measured, of an array of that kind of type."""
     scales, chosen = scales_for(found.stats, found.spread, whole=kind in "iu", truth=kind == "b")
     scale = scales[chosen]
     codes = codes_of(np.asarray(found.cells, np.float64), scale)

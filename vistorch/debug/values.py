@@ -9,6 +9,7 @@ Invariant: the largest arrays become overviews first, and what is not finite or 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, TypedDict
 
@@ -17,8 +18,11 @@ import numpy as np
 from ..engine.base.numpy_warnings import without_warnings
 from .array.blocks import choose_block, grid_of
 from .array.codes import encode
-from .array.measure import measure
-from .numbers import host, norm_of, plain
+from .array.measure import Measured, measure
+from .array.on_device import ask_measure
+from .device_reads import WHOLE, Batch, place_of
+from .numbers import ask_norm, host, norm_of, plain
+from .source import is_torch, named
 from .wire_types import Array, Array1
 
 CELLS = (
@@ -70,8 +74,8 @@ class Values:
 
     def __init__(self, budget: int = 96_000) -> None:
         self.budget = budget
-        self._arrays: list[np.ndarray] = []
         self._types: list[str] = []
+        self._arrays: list[Any] = []  # of numpy where they are on the host
         self._number: dict[int, int] = {}
         self._kept: list[Any] = []  # so that no id is used again
         self.encoded: list[dict[str, Any]] = []
@@ -81,22 +85,28 @@ class Values:
         """The number of a Tensor or an array; None for None."""
         if value is None:
             return None
-        data = getattr(value, "_data", value)
+        data = value if is_torch(value) else getattr(value, "_data", value)
         if id(data) in self._number:
             return self._number[id(data)]
-        self._kept.append(data)
         number = self._number[id(data)] = len(self._arrays)
+        self._kept.append(data)
         self._types.append(str(data.dtype).removeprefix("torch."))
-        self._arrays.append(plain(host(data)))
+        if place_of(data) is None:
+            self._arrays.append(plain(host(data)))
+        else:
+            self._arrays.append(named("torch").readable(data) if is_torch(data) else data)
         return number
 
     def close(self) -> list[dict[str, Any]]:
-        """Encode all and let go of the arrays."""
+        """Encode all, with what is on a device brought by one transfer, and let go of the arrays."""
         if self._kept:
-            cells = self._cells()
+            cells, batch = self._cells(), Batch()
             with without_warnings():
-                for a, name in zip(self._arrays, self._types, strict=True):
-                    self.encoded.append(encoded(a, cells, name))
+                read = [
+                    _reader(batch, a, cells, name) for a, name in zip(self._arrays, self._types, strict=True)
+                ]
+                batch.send()
+                self.encoded += [one() for one in read]
             self.pooled = sum(not v["exact"] for v in self.encoded)
             self._arrays, self._types, self._kept = [], [], []
             self._number.clear()
@@ -109,9 +119,35 @@ class Values:
         return 0
 
 
-def _cost(a: np.ndarray, cells: int) -> int:
-    own = a.size * (16 if a.dtype.kind == "c" else a.dtype.itemsize)
-    return min(own, 4 * cells if cells <= 256 else cells + LEVELS)
+def _cost(a: Any, cells: int) -> int:
+    return min(bytes_of(a), _most(cells))
+
+
+def _most(cells: int) -> int:
+    """How many bytes an array of so many cells takes at most."""
+    return 4 * cells if cells <= 256 else cells + LEVELS
+
+
+def _reader(batch: Batch, a: Any, cells: int, name: str) -> Callable[[], dict[str, Any]]:
+    """Ask for what an array's state is made of, and give what makes it."""
+    if isinstance(a, np.ndarray):
+        return lambda: encoded(a, cells, name)
+    if is_torch(a) or a.dtype.kind == "c" or bytes_of(a) <= max(WHOLE, _most(cells)):
+        whole = batch.whole(a)
+        return lambda: encoded(plain(whole.value), cells, name)
+    block = choose_block(a.shape, cells, tuple(range(max(0, a.ndim - 2), a.ndim))) if cells else None
+    place = place_of(a)
+    with place:
+        norm = ask_norm(batch, a)
+        measured = ask_measure(batch, place.xp, a, block, brief=True)
+
+    def read() -> dict[str, Any]:
+        found = None if measured is None else measured.value
+        if found is None:  # numbers that float64 cannot square: rare
+            return encoded(plain(host(a)), cells, name)
+        return _state(a.shape, name, norm.value, _named(found), block, found.cells, cells)
+
+    return read
 
 
 def encoded(a: np.ndarray, cells: int, name: str = "") -> dict[str, Any]:
@@ -123,44 +159,68 @@ def encoded(a: np.ndarray, cells: int, name: str = "") -> dict[str, Any]:
         name: its type's name.
     """
     phase = None
-    size = a.size * (16 if a.dtype.kind == "c" else a.dtype.itemsize)
-    state: dict[str, Any] = {
-        "shape": list(a.shape),
-        "dtype": name or str(a.dtype),
-        "norm": _brief(norm_of(a)) if a.size else 0,
-    }
+    norm = norm_of(a) if a.size else 0
+    size = bytes_of(a)
     if a.dtype.kind == "c":
         phase, a = np.angle(a).astype(np.float32), np.abs(a)
     if a.dtype.kind == "b":
         a = a.astype(np.uint8)
-    exact = size <= (4 * cells if cells <= 256 else cells + LEVELS)
-    if exact or not cells:
-        state |= _numbers(a) if a.size <= SMALL else _measured(a, (1,) * a.ndim)[0]
-        state |= {"block": [1] * a.ndim, "grid": list(a.shape), "exact": exact}
-        if exact:
-            state["data"] = a
-            if phase is not None:
-                state["phase"] = phase
-        return state
+    if size <= _most(cells):
+        state = _state(a.shape, name or str(a.dtype), norm, _few(a), (1,) * a.ndim, None, cells)
+        state |= {"exact": True, "data": a}
+        return state if phase is None else state | {"phase": phase}
+    if not cells:
+        return _state(a.shape, name or str(a.dtype), norm, _few(a), None, None, cells)
     block = choose_block(a.shape, cells, tuple(range(max(0, a.ndim - 2), a.ndim)))
-    numbers, pooled = _measured(a, block)
+    found = measure(a, block)
+    return _state(a.shape, name or str(a.dtype), norm, _named(found), block, found.cells, cells)
+
+
+def bytes_of(a: Any) -> int:
+    """How many bytes an array takes in a type that numpy knows.
+
+    Args:
+        a: an array, or a tensor of PyTorch.
+    """
+    if is_torch(a):
+        half = a.element_size() <= 2 and (a.is_floating_point() or a.is_complex())
+        return a.numel() * (16 if a.is_complex() else 4 if half else a.element_size())
+    kind, wide = a.dtype.kind, a.dtype.itemsize
+    return a.size * (16 if kind == "c" else 4 if wide <= 2 and kind not in "iub" else wide)
+
+
+def _state(
+    shape: tuple[int, ...],
+    dtype: str,
+    norm: float,
+    numbers: dict[str, Any],
+    block: tuple[int, ...] | None,
+    pooled: np.ndarray | None,
+    cells: int,
+) -> dict[str, Any]:
+    """What an array amounts to, as it travels; `pooled` where it is shown as an overview of blocks."""
+    whole = (1,) * len(shape)
+    state: dict[str, Any] = {"shape": list(shape), "dtype": dtype, "norm": _brief(norm)} | numbers
+    if pooled is None or block is None:
+        return state | {"block": list(whole), "grid": list(shape), "exact": False}
     pooled = pooled.astype(np.float32) if pooled.dtype == np.float64 else pooled
     data, codes, levels, _ = encode(pooled, 4 * min(cells, 256))
-    state |= numbers | {
+    state |= {
         "block": list(block),
-        "grid": list(grid_of(a.shape, block)),
+        "grid": list(grid_of(shape, block)),
         "exact": prod(block) == 1 and codes is None,
     }
-    if data is not None:
-        return state | {"data": data}
-    return state | {"codes": codes, "levels": levels}
+    return state | ({"data": data} if data is not None else {"codes": codes, "levels": levels})
 
 
-def _measured(a: np.ndarray, block: tuple[int, ...]) -> tuple[dict[str, Any], np.ndarray]:
-    found = measure(a, block)
-    s = found.stats
+def _few(a: np.ndarray) -> dict[str, Any]:
+    """The statistics of an array by itself."""
+    return _numbers(a) if a.size <= SMALL else _named(measure(a, (1,) * a.ndim))
+
+
+def _named(found: Measured) -> dict[str, Any]:
     names = ("min", "max", "mean", "nan", "posinf", "neginf", "zeros")
-    return {n: _brief(getattr(s, n)) for n in names}, found.cells
+    return {n: _brief(getattr(found.stats, n)) for n in names}
 
 
 def _numbers(a: np.ndarray) -> dict[str, Any]:

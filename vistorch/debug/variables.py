@@ -10,7 +10,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypedDict
 
@@ -18,15 +18,17 @@ import numpy as np
 
 from ..engine.core.tensor import Tensor
 from ..engine.memory.array_memory import owner
+from .device_reads import Batch, place_of
 from .layers import is_module
 from .source import Unsupported, is_torch, named, source_of
-from .thumbnail import Thumb, ThumbState, thumbnail
+from .thumbnail import Thumb, ThumbState, ask_thumbnail
 
 KINDS = ("tensor", "parameter", "module", "array")
 ORDERS = ("name", "kind", "shape", "dtype", "device", "bytes", "grad")
 MOST = 300  # rows
 SECONDS = 0.25  # for norms and pictures
 CHUNK = 1 << 20
+PIECE = 1 << 24  # elements that are squared at once on a device
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,16 @@ def survey(
     title = _title(len(pairs), _memory(found))
     if len(pairs) > MOST:
         title += f"; the first {MOST} by {sort}"
-    until = time.perf_counter() + seconds
-    pairs = [(_measured(row, value, until), value) for row, value in pairs[:MOST]]
+    until, batch = time.perf_counter() + seconds, Batch()
+    asked = [
+        (row, _asked_norm(batch, row, value), _asked_picture(batch, row, value))
+        for row, value in pairs[:MOST]
+    ]
+    batch.send()
+    rows = [(replace(row, grad_norm=norm(until)), picture) for row, norm, picture in asked]
     if sort == "grad":  # known only now
-        pairs.sort(key=lambda pair: _order(pair[0], sort), reverse=reverse)
-    return Vars(title, tuple(_pictured(row, value, until) for row, value in pairs))
+        rows.sort(key=lambda pair: _order(pair[0], sort), reverse=reverse)
+    return Vars(title, tuple(picture(row, until) for row, picture in rows))
 
 
 def names_worth_looking_at(namespace: Mapping[str, Any]) -> list[str]:
@@ -294,58 +301,99 @@ def said_bytes(number: int) -> str:
     return f"{number / 1000**power:.1f} {('', 'kB', 'MB', 'GB', 'TB')[power]}"
 
 
-def _measured(row: Row, value: Any, until: float) -> Row:
-    """Add the norm of the gradient, if there is time."""
+def _asked_norm(batch: Batch, row: Row, value: Any) -> Callable[[float], float | None]:
+    """Ask for the norm of the gradient, and give what tells it if there is time."""
     if row.kind == "array":
-        return row
+        return lambda until: None
     tensors = list(value.parameters()) if row.kind == "module" else [value]
     if is_torch(value):
         torch = named("torch")
         gradients = [g for tensor in tensors if (g := torch.gradient(tensor)) is not None]
     else:
-        gradients = [tensor._grad for tensor in tensors if tensor._grad is not None]
-    return replace(row, grad_norm=_norm(gradients, until)) if gradients else row
-
-
-def _norm(gradients: list[Any], until: float) -> float | None:
-    """Return the norm of all gradients together; None when the time is over."""
-    total = 0.0
-    for gradient in gradients:
-        try:
-            flat = _raw(gradient).reshape(-1)
-        except Unsupported:
-            return None
-        for start in range(0, flat.shape[0], CHUNK):
-            if time.perf_counter() > until:
-                return None
-            part = abs(flat[start : start + CHUNK]).astype(np.float64)
-            total += float(part @ part)
-    return math.sqrt(total) if total == total else math.nan
-
-
-def _pictured(row: Row, value: Any, until: float) -> Row:
-    """Add the small picture, if there is time; a module shows its largest parameter and says which."""
-    left = until - time.perf_counter()
-    if left < 0:
-        return row
-    if row.kind != "module":
-        if is_torch(value) and row.says:  # it has no values
-            return row
-        try:
-            if row.shape == ():
-                return replace(row, number=_number(_raw(value)))
-            return replace(row, thumb=thumbnail(_raw(value), left))
-        except Unsupported as why:  # a subclass that gives none
-            return replace(row, says=row.says or str(why))
-    largest = max(value.named_parameters(), key=lambda pair: _count(pair[1]), default=None)
-    if largest is None:
-        return row
-    own = row.says.startswith(f"{type(value).__name__}:")  # else it says which other name it is the same as
-    said = f"{row.says}; pictured: {largest[0]}" if own else row.says
+        gradients = [tensor._grad._data for tensor in tensors if tensor._grad is not None]
+    squares = []
     try:
-        return replace(row, thumb=thumbnail(_raw(largest[1]), left), says=said)
-    except Unsupported:  # it has no values
-        return row
+        for gradient in gradients:
+            squares.append(_asked_square(batch, gradient))
+    except Unsupported:
+        squares.clear()
+
+    def norm(until: float) -> float | None:
+        total = 0.0
+        for square in squares:
+            found = square(until)
+            if found is None:
+                return None
+            total += found
+        return (math.sqrt(total) if total == total else math.nan) if squares else None
+
+    return norm
+
+
+def _asked_square(batch: Batch, gradient: Any) -> Callable[[float], float | None]:
+    """The same for the sum of squares of one gradient."""
+    if place_of(gradient) is None:
+        flat = _raw(gradient).reshape(-1)
+        return lambda until: _square(flat, until)
+    if is_torch(gradient):
+        answer = batch.ask(gradient, [named("torch").square(gradient)], float_of)
+    else:
+        with place_of(gradient):
+            flat = gradient.reshape(-1)
+            parts = [abs(flat[at : at + PIECE]).astype(np.float64) for at in range(0, flat.size, PIECE)]
+            answer = batch.ask(gradient, [part.dot(part) for part in parts], float_of)
+    return lambda until: answer.value
+
+
+def float_of(parts: list) -> float:
+    """Return the sum of numbers that came over."""
+    return float(sum(float(part) for part in parts))
+
+
+def _square(flat: Any, until: float) -> float | None:
+    """Return the sum of squares of an array of the host; None when the time is over."""
+    total = 0.0
+    for start in range(0, flat.shape[0], CHUNK):
+        if time.perf_counter() > until:
+            return None
+        part = abs(flat[start : start + CHUNK]).astype(np.float64)
+        total += float(part @ part)
+    return total
+
+
+def _asked_picture(batch: Batch, row: Row, value: Any) -> Callable[[Row, float], Row]:
+    """Ask for the small picture, and give what adds it if there is time.
+
+    A module shows its largest parameter and says which.
+    """
+    said, shown, scalar = "", value, row.shape == ()
+    if row.kind == "module":
+        largest = max(value.named_parameters(), key=lambda pair: _count(pair[1]), default=None)
+        if largest is None:
+            return lambda row, until: row
+        said, shown, scalar = f"; pictured: {largest[0]}", largest[1], False
+    elif is_torch(value) and row.says:  # it has no values
+        return lambda row, until: row
+    try:
+        data = shown if is_torch(shown) or not isinstance(shown, Tensor) else shown._data
+        number = batch.whole(data) if scalar else None
+        picture = None if scalar else ask_thumbnail(batch, data)
+    except Unsupported as error:  # a subclass that gives none
+        why = str(error)
+        return lambda row, until: row if row.kind == "module" else replace(row, says=row.says or why)
+
+    def add(row: Row, until: float) -> Row:
+        left = until - time.perf_counter()
+        if left < 0:
+            return row
+        if number is not None:
+            return replace(row, number=_number(number.value))
+        own = row.says.startswith(
+            f"{type(value).__name__}:"
+        )  # else it says which other name it is the same as
+        return replace(row, thumb=picture and picture(left), says=row.says + said if own else row.says)
+
+    return add
 
 
 def _count(parameter: Any) -> int:

@@ -90,7 +90,7 @@ class Parameter(Tensor, metaclass=_Marked):
     _shown_as = "tensor"
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return "Parameter containing:\n" + Tensor.__repr__(self)
+        return "Parameter containing:\n" + Tensor.__repr__(self, tensor_contents=tensor_contents)
 
     def __deepcopy__(self, memo: dict) -> Parameter:
         """A copy of the values, without the gradient, as PyTorch's."""

@@ -50,7 +50,13 @@ has_torch_function_unary = has_torch_function
 
 
 def has_torch_function_variadic(*relevant_args: Any) -> bool:
-    """False: overrides are not asked."""
+    """False: overrides are not asked.
+
+    Example:
+        >>> import vistorch
+        >>> vistorch.overrides.has_torch_function_variadic(vistorch.ones(1), 2)
+        False
+    """
     return False
 
 

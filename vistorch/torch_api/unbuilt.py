@@ -16,6 +16,7 @@ from vistorch.engine.base.errors import not_built
 from vistorch.engine.library_name import named
 
 from . import private_names as private
+from . import rare_names as rare
 
 
 class Row(NamedTuple):
@@ -269,31 +270,66 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 @cache
 def names(module: str) -> dict[str, Any]:
-    """Return what the table has of a module: functions and classes that refuse, and answers; made once.
+    """Return what the table has of a module: functions and classes that refuse, answers, and what is elsewhere.
 
     Args:
         module: its name without `vistorch.`; empty for `vistorch` itself.
     """
-    path = f"vistorch.{module}" if module else "vistorch"
-    made: dict[str, Any] = {}
-    for row in ROWS:
-        if row.module == module:
-            made.update({name: _function(path, name, row.why) for name in row.functions.split()})
-            made.update({name: _class(path, name, row.why) for name in row.classes.split()})
-    for name, value in ANSWERS.get(module, {}).items():
-        made[name] = _named(value if callable(value) else _answer(path, name, value), path, name)
-    _private(module, path, made)
+    made = dict(_made(module))
+    for name, where in _elsewhere(module).items():
+        made[name] = private.found(where)
+    if module in private.OPTIONS:
+        made.update(private.OPTIONS[module], patch=_patch)
     return made
 
 
-def _private(module: str, path: str, made: dict[str, Any]) -> None:
-    """Add what `private_names` has of a module."""
-    for own, why, functions, classes in private.ROWS:
-        if own == module:
-            made.update({name: _function(path, name, why) for name in functions.split()})
-            made.update({name: _class(path, name, why) for name in classes.split()})
+def find(module: str, name: str) -> Any:
+    """Return one thing that the table has of a module, and load no other; `ABSENT` if it has none of that name.
+
+    Args:
+        module: as in `names`.
+        name: the name asked for.
+    """
+    if (where := _elsewhere(module).get(name)) is not None:
+        return private.found(where)
+    return _made(module).get(name, ABSENT)
+
+
+ABSENT = object()
+
+
+def listed() -> list[str]:
+    """The documented names of `vistorch` itself that are not built: `dir` shows them, and not those of `rare_names`."""
+    rows = [row for row in ROWS if not row.module]
+    return [name for row in rows for name in f"{row.functions} {row.classes}".split()]
+
+
+@cache
+def _elsewhere(module: str) -> dict[str, str]:
+    """Where the names of a module are that have a thing of ours."""
+    return {
+        **private.SAME.get(module, {}),
+        **private.VALUES.get(module, {}),
+        **rare.held(rare.VALUES, module),
+    }
+
+
+@cache
+def _made(module: str) -> dict[str, Any]:
+    """What is made from the rows of a module alone."""
+    path = f"vistorch.{module}" if module else "vistorch"
+    made: dict[str, Any] = {}
+    public = [row[1:] for row in ROWS if row.module == module]
+    hidden = [row[1:] for row in private.ROWS if row[0] == module]
+    for why, functions, classes in public + hidden + rare.rows(module):
+        made.update({name: _function(path, name, why) for name in functions.split()})
+        made.update({name: _class(path, name, why) for name in classes.split()})
+    for name, value in ANSWERS.get(module, {}).items():
+        made[name] = _named(value if callable(value) else _answer(path, name, value), path, name)
     for name, value in private.ANSWERS.get(module, {}).items():
         made[name] = _named(_always(value), path, name)
+    for name, value in rare.held(rare.ANSWERS, module).items():
+        made[name] = _named(_answer(path, name, value), path, name)
     for name in private.NOTHING.get(module, "").split():
         made[name] = _named(_always(None), path, name)
     for name in private.AS_IT_IS.get(module, "").split():
@@ -302,11 +338,7 @@ def _private(module: str, path: str, made: dict[str, Any]) -> None:
         made[name] = type(name, (nullcontext,), {"__module__": path, "__doc__": "Changes nothing."})
     for name in private.ERRORS.get(module, "").split():
         made[name] = type(name, (RuntimeError,), {"__module__": path, "__doc__": "Never raised here."})
-    for table in (private.SAME, private.VALUES):
-        for name, where in table.get(module, {}).items():
-            made[name] = private.found(where)
-    if module in private.OPTIONS:
-        made.update(private.OPTIONS[module], patch=_patch)
+    return made
 
 
 def _always(value: Any) -> Callable:

@@ -69,6 +69,18 @@ class TorchSource:
         """The values on the CPU."""
         return values.host(tensor)
 
+    def readable(self, tensor: Any) -> Any:
+        """A tensor as `bring` takes it, where it is."""
+        return values.ready(tensor)[0]
+
+    def square(self, tensor: Any) -> Any:
+        """The sum of squares, as a number on the tensor's device."""
+        return values.square(tensor)
+
+    def bring(self, tensors: list) -> list[np.ndarray]:
+        """The values of tensors of one device, in one transfer."""
+        return values.bring(tensors)
+
     def listen(self) -> bool:
         """Note lines, modules and norms of the next passes."""
         real.ready()

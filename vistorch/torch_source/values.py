@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from ..debug.array.source import Source
+from ..debug.device_reads import unpacked
 from ..debug.source import Facts, Unsupported
 from ..engine.memory.placement import CPU
 from . import private
@@ -108,39 +111,96 @@ def host(t: Any) -> np.ndarray:
 
 def _host(t: Any) -> tuple[np.ndarray, list[str]]:
     """The values, and what was done to get them."""
+    near, notes = ready(t)
+    return _numpy(near), notes
+
+
+def ready(t: Any) -> tuple[Any, list[str]]:
+    """A tensor where it is, dense and in a type whose bytes numpy can read, and what was done to get it.
+
+    Args:
+        t: the tensor.
+
+    Raises:
+        Unsupported: it has no values, and why.
+    """
     why = refused(t)
     if why is not None:
         raise Unsupported(why)
     notes: list[str] = []
-    with torch.no_grad(), private.without_modes():
+    with torch.no_grad(), private.without_modes(), _readable(t):
         t = t.detach()
         layout = name_of(t.layout)
         name = name_of(t.dtype)
-        try:
-            if layout != "strided":
-                notes.append(LAYOUTS.get(layout, layout) + _stored(t))
-                t = t.to_dense()
-            if t.is_quantized:
-                notes.append(f"{name}, shown dequantized")
-                t = t.dequantize()
-            if private.is_without_memory(t):
-                t = t.clone()
-            if t.is_conj() or t.is_neg():
-                t = t.resolve_conj().resolve_neg()
-            name = name_of(t.dtype)
-            if name == "complex32":
-                t = t.to(torch.complex64)
-                notes.append("shown as complex64")
-            if BYTES.fullmatch(name):
-                notes.append("shown as its bytes")
-                return t.cpu().view(torch.uint8).numpy(), notes
-            if name in FOREIGN:
-                whole = torch.uint8 if t.element_size() == 1 else torch.int16
-                return t.cpu().view(whole).numpy().view(FOREIGN[name]), notes
-            return t.cpu().numpy(), notes
-        except (RuntimeError, TypeError, NotImplementedError) as error:
-            kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
-            raise Unsupported(f"a tensor of {name}{kind} cannot be read: {_line(error)}") from None
+        if layout != "strided":
+            notes.append(LAYOUTS.get(layout, layout) + _stored(t))
+            t = t.to_dense()
+        if t.is_quantized:
+            notes.append(f"{name}, shown dequantized")
+            t = t.dequantize()
+        if private.is_without_memory(t):
+            t = t.clone()
+        if t.is_conj() or t.is_neg():
+            t = t.resolve_conj().resolve_neg()
+        name = name_of(t.dtype)
+        if name == "complex32":
+            t = t.to(torch.complex64)
+            notes.append("shown as complex64")
+        if BYTES.fullmatch(name):
+            notes.append("shown as its bytes")
+    return t, notes
+
+
+@contextmanager
+def _readable(t: Any) -> Iterator[None]:
+    """Say in one sentence that a tensor cannot be read, where torch refuses."""
+    try:
+        yield
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        kind = "" if type(t) is torch.Tensor else f" of class {type(t).__name__}"
+        raise Unsupported(f"a tensor of {name_of(t.dtype)}{kind} cannot be read: {_line(error)}") from None
+
+
+def _numpy(t: Any) -> np.ndarray:
+    """The values of a tensor that is ready."""
+    with torch.no_grad(), private.without_modes(), _readable(t):
+        t = t.cpu()
+        as_bytes, as_numpy = _carrier(t)
+        if as_bytes is None:
+            return t.numpy()
+        array = t.view(as_bytes).numpy()
+        return array if as_numpy is None else array.view(as_numpy)
+
+
+def _carrier(t: Any) -> tuple[Any, Any]:
+    """The type whose bytes numpy takes in the place of a tensor's own, and the type they then are; None for its own."""
+    name = name_of(t.dtype)
+    if BYTES.fullmatch(name):
+        return torch.uint8, None
+    if name in FOREIGN:
+        return (torch.uint8 if t.element_size() == 1 else torch.int16), FOREIGN[name]
+    return None, None
+
+
+def bring(tensors: list[Any]) -> list[np.ndarray]:
+    """The values of tensors of one device, joined there: one transfer.
+
+    Args:
+        tensors: as `ready` gives them.
+    """
+    if len(tensors) == 1:
+        return [_numpy(tensors[0])]
+    with torch.no_grad(), private.without_modes():
+        parts = []
+        kinds: list[tuple[np.dtype, tuple[int, ...]]] = []
+        for t in tensors:
+            as_bytes, as_numpy = _carrier(t)
+            plain = t if as_bytes is None else t.view(as_bytes)
+            kind = as_numpy if as_numpy is not None else torch.empty(0, dtype=plain.dtype).numpy().dtype
+            kinds.append((np.dtype(kind), tuple(plain.shape)))
+            parts.append(plain.contiguous().reshape(-1).view(torch.uint8))
+        data = torch.cat(parts).cpu().numpy()
+    return unpacked(data, kinds)
 
 
 def array(t: Any, text: bool) -> Source:
@@ -239,6 +299,21 @@ def norm(t: Any) -> float | None:
             return found
     except (RuntimeError, NotImplementedError):
         return None
+
+
+def square(t: Any) -> Any:
+    """The sum of squares of a tensor, in double precision, as a number on its device.
+
+    Args:
+        t: the tensor.
+
+    Raises:
+        Unsupported: it has no values, and why.
+    """
+    near, _ = ready(t)
+    with torch.no_grad(), private.without_modes(), _readable(t):
+        near = near.abs() if near.is_complex() else near
+        return near.to(torch.float64).square().sum()
 
 
 def number(t: Any) -> float | None:

@@ -19,6 +19,16 @@ from ..engine.core.hooks import saved_tensors_hooks
 from ..engine.core.tensor import Tensor
 from ..engine.library_name import named
 from .checkpoint_frame import Chance, CheckpointError, Frame
+from .checkpoint_policy import (
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    DefaultDeviceType,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+    get_device_states,
+    set_checkpoint_debug_enabled,
+    set_device_states,
+)
 
 NOT_GIVEN = (
     "vistorch.utils.checkpoint{}: the use_reentrant parameter should be passed explicitly. {} "
@@ -272,12 +282,20 @@ def checkpoint_sequential(
 
 
 __all__ = [
+    "SAC_IGNORED_OPS",
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
+    "DefaultDeviceType",
+    "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "detach_variable",
+    "get_device_states",
     "noop_context_fn",
+    "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]

@@ -230,7 +230,7 @@ def test_two_poolings_of_one_array_do_not_mix_their_maxima():
 
 # ---- pointwise, softmax, layer norm ---------------------------------------------------------------------------------
 SPECIAL = np.array([0.0, -0.0, 1e-30, -1e-30, 50.0, -50.0, 1e38, -1e38, np.nan], "f4")
-POINTWISE = ["gelu", "gelu_tanh", "sigmoid", "silu"]
+POINTWISE = ["gelu", "gelu_tanh", "hardswish", "sigmoid", "silu"]
 
 
 @pytest.mark.parametrize("name", POINTWISE)
@@ -544,6 +544,30 @@ def permuted():
     yield a.reshape(256, 256).T[::-1]
     yield np.lib.stride_tricks.as_strided(a, (128, 256), (4, 8))  # elements that share memory
     yield np.broadcast_to(a.reshape(-1)[:256, None], (256, 256))
+
+
+def test_batch_norm_is_computed_by_onednn_and_not_by_threads_of_python(monkeypatch):
+    """OpenMP's threads wait awake for the next call: Python's would take turns with them."""
+
+    def gradients():
+        x = L.tensor(noise(8, 65, 33, 32) + 0.1, requires_grad=True)
+        norm = L.nn.BatchNorm2d(65)
+        norm(x).backward(L.tensor(noise(8, 65, 33, 32, seed=1)))
+        return [x.grad, norm.weight.grad, norm.bias.grad]
+
+    want = [g.numpy() for g in plain(gradients)]
+    before = L.get_num_threads()
+    try:
+        L.set_num_threads(1)
+        alone = [g.numpy() for g in gradients()]
+        monkeypatch.setattr("vistorch.engine.kernels.threads.Pool.run", lambda *args: pytest.fail("woken"))
+        L.set_num_threads(3)
+        found = [g.numpy() for g in gradients()]
+    finally:
+        L.set_num_threads(before)
+    for mine, one, theirs in zip(found, alone, want, strict=True):
+        close(mine, theirs)
+        np.testing.assert_array_equal(mine, one)
 
 
 def test_a_copy_by_rows_has_the_same_bits(monkeypatch):

@@ -113,6 +113,41 @@ def test_another_version_is_refused_before_anything_is_computed(monkeypatch, ver
 
 
 @there
+@pytest.mark.parametrize("status", [0, 2])
+def test_a_library_that_computes_nothing_is_refused(monkeypatch, status):
+    sign = library.Library._sign
+
+    def signed(self, held):
+        sign(self, held)
+        self.execute = lambda *args: status
+
+    monkeypatch.setattr(library.Library, "_sign", signed)
+    with pytest.raises(library.Unavailable, match="computes a small relu wrongly"):
+        library.Library(library.candidates()[0])
+
+
+@there
+def test_opening_makes_no_code_for_products():
+    """That of the first one takes longer than all the rest of the opening."""
+    lines = run(
+        "import vistorch as L\n"
+        "from vistorch.engine.kernels.fast.switch import onednn\n"
+        "from vistorch.engine.kernels.onednn import library\n"
+        "called = []\n"
+        "sign = library.Library._sign\n"
+        "def signed(self, held):\n"
+        "    sign(self, held)\n"
+        "    sgemm = self.sgemm\n"
+        "    self.sgemm = lambda *args: called.append(args) or sgemm(*args)\n"
+        "library.Library._sign = signed\n"
+        "print(onednn.available(), len(called))\n"
+        "L.ones(128, 128) @ L.ones(128, 128)\n"
+        "print(len(called))\n"
+    )
+    assert lines == ["True 0", "1"]
+
+
+@there
 def test_a_thousand_shapes_keep_a_bound(monkeypatch):
     import numpy as np
 

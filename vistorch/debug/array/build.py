@@ -5,17 +5,22 @@ Invariant: what they return holds no tensor and no array of the caller.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...engine.core.tensor import Tensor
+from ...engine.methods.conversion import text_with
+from ...engine.methods.format import printed
+from ...nn.parameter import Parameter
+from ..device_reads import Batch, place_of
 from .axes import dims_of
 from .codes import EXACT_BYTES
 from .glance import CELLS
-from .item import Wishes, make_item, make_small
+from .item import Wishes, ask_item, ask_small
 from .source import Source, is_array, source_of
-from .state import ArrayRecord, Item
+from .state import ArrayRecord
 from .words import table
 
 SHOWN = 24  # so many items of a strip have a histogram and a share of its bytes
@@ -69,10 +74,21 @@ def record(
         >>> stats.min, stats.max, stats.nan
         (-2.0, 1.0, 1)
     """
-    source = source_of(np.asarray(x) if isinstance(x, (list, tuple)) else x)
-    wishes = Wishes(name, index, role, dims, scale, map, budget, image)
-    item = make_item(source, wishes)
-    return ArrayRecord("one", name if title is None else title, source.text, [item], size)
+    x = np.asarray(x) if isinstance(x, (list, tuple)) else x
+    batch = Batch()
+    source, text = _with_text(batch, x)
+    item = ask_item(batch, source, Wishes(name, index, role, dims, scale, map, budget, image))()
+    return ArrayRecord("one", name if title is None else title, text(), [item], size)
+
+
+def _with_text(batch: Batch, x: Any) -> tuple[Source, Callable[[], str]]:
+    """A thing as an array, and what gives its text; what the text shows comes with the rest of a batch."""
+    if type(x) in (Tensor, Parameter) and place_of(x._data) is not None:
+        source = source_of(x, text=False)
+        shown = batch.whole(printed(x._data))
+        return source, lambda: text_with(x, shown.value)
+    source = source_of(x)
+    return source, lambda: source.text
 
 
 def parameter(
@@ -117,17 +133,19 @@ def parameter(
         says.append(why_none(p))
     parts = [("value", p, index), ("gradient", grad, f"{index}.grad"), ("update", update, "update")]
     parts = [part for part in parts if part[1] is not None]
-    items = []
-    text = ""
+    batch, asked, text = Batch(), [], None
     for role, x, written in parts:
-        source = source_of(x, text=role == "value")
+        if text is None:
+            source, text = _with_text(batch, x)
+        else:
+            source = source_of(x, text=False)
         if source.shape != tuple(p.shape):
             raise ValueError(f"the {role} has shape {source.shape}, the parameter {tuple(p.shape)}")
         source.parameter = True
-        text = text or source.text
         wishes = Wishes(name, written, role, dims, None, None, budget // min(2, len(parts)))
-        items.append(make_item(source, wishes))
-    return ArrayRecord("linked", name, text, items, size, says)
+        asked.append(ask_item(batch, source, wishes))
+    items = [make() for make in asked]
+    return ArrayRecord("linked", name, "" if text is None else text(), items, size, says)
 
 
 def strip(
@@ -180,7 +198,7 @@ def strip(
         drawn -= 1  # not a value without what belongs to it
     sizes = (budget // 3, LEAST // 4) if any(role for *_, role in kept) else (budget, LEAST)
     shares = _shares([s.data.size * s.data.dtype.itemsize for s in sources[:drawn]], *sizes)
-    items: list[Item] = []
+    batch, asked = Batch(), []
     whole, looked, small = 0, 0, 0
     each = SMALL_CELLS // max(1, len(kept))
     each = 0 if each < LEAST_CELLS else min(CELLS, each)
@@ -188,12 +206,13 @@ def strip(
         count = source.data.size
         if i < drawn and count <= LARGE - whole:
             whole += count
-            items.append(make_item(source, Wishes(path, written, role, dims, budget=shares[i])))
+            asked.append(ask_item(batch, source, Wishes(path, written, role, dims, budget=shares[i])))
             continue
         looked += count
         small += looked <= LOOKED
         cells = max(each, min(CELLS, shares[i] // 4)) if i < drawn else each
-        items.append(make_small(source, Wishes(path, written, role, dims), cells, looked <= LOOKED))
+        asked.append(ask_small(batch, source, Wishes(path, written, role, dims), cells, looked <= LOOKED))
+    items = [make() for make in asked]
     unread = sum(not item.layers[0].stats.read for item in items)
     if small:
         full = len(items) - small - unread

@@ -5,19 +5,20 @@ Invariant: an item holds numpy arrays only, whatever it was made from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ..device_reads import Batch
 from .axes import default_dims, default_roles, image_of, picture_of
 from .blocks import choose_block, grid_of
 from .codes import BYTE_LEVELS, EXACT_BYTES, encode, encode_ends
 from .glance import LEVELS, LISTED, glance
 from .measure import Measured, measure, measure_complex
-from .on_device import measure_there
+from .on_device import ask_measure
 from .scales import phase_scale, plain_scale, scales_for
 from .source import Source
 from .state import Bad, Image, Item, Layer, Stats
@@ -27,6 +28,7 @@ SCALES = ("clip", "max", "log", "fixed")
 MAPS = ("tide", "ember")
 COMPLEX = 1 << 20  # elements of a complex array among many that are looked at
 SINGLE = 30_000  # elements that are coded one by one for the same budget as EXACT_BYTES
+COUNTS = 1 << 19  # bytes of the tables that come of an array that is counted on its device
 CELLS = 19_500  # blocks of more than one, with room for the other ends of some
 
 
@@ -56,23 +58,53 @@ def make_item(source: Source, wishes: Wishes) -> Item:
         source: the array.
         wishes: names, scale, budget.
     """
+    return ask_item(Batch(), source, wishes)()
+
+
+def ask_item(batch: Batch, source: Source, wishes: Wishes) -> Callable[[], Item]:
+    """Ask for what the item is made of, and give what makes it.
+
+    Args:
+        batch: what brings it, with that of other items.
+        source: the array.
+        wishes: names, scale, budget.
+    """
     shape, data = source.shape, source.data
     layers = 2 if data.dtype.kind == "c" else 1
     block, picture = _blocks(shape, data, wishes.budget // layers)
+    image: list[Image | None] = [None]
+
+    def averaged(least: Any, most: Any) -> bool:
+        # whether it is a picture is known only then; pictures show the mean of a block
+        image[0] = image_of(picture, data.dtype, least, most, source.parameter)
+        if wishes.image is not None and image[0] is not None:
+            image[0].shown = wishes.image
+        return image[0] is not None and image[0].shown
+
     if layers == 2:
-        found = measure_complex(fetched(source, data), block)
-        image = None
+        whole = batch.whole(data)
+        read = None
     else:
-        found, image = _measured(source, data, block, picture, wishes.image)
-    return _item(
-        source, wishes, block, [_layer(source, wishes, name, m) for name, m in found], found[0][1].bad, image
-    )
+        whole = None
+        read = _ask(batch, source, data, block, averaged)
+
+    def make() -> Item:
+        if whole is not None:
+            found = measure_complex(whole.value, block)
+        else:
+            assert read is not None
+            found = [("value", read())]
+        made = [_layer(source, wishes, name, m) for name, m in found]
+        return _item(source, wishes, block, made, found[0][1].bad, image[0])
+
+    return make
 
 
-def make_small(source: Source, wishes: Wishes, cells: int, read: bool) -> Item:
-    """Make the item of one array among many: its numbers, and a small picture without a histogram.
+def ask_small(batch: Batch, source: Source, wishes: Wishes, cells: int, read: bool) -> Callable[[], Item]:
+    """The same for the item of one array among many: its numbers, and a small picture without a histogram.
 
     Args:
+        batch: what brings it.
         source: the array.
         wishes: names, colours.
         cells: how many blocks the picture has at most.
@@ -82,14 +114,17 @@ def make_small(source: Source, wishes: Wishes, cells: int, read: bool) -> Item:
     if not read or (data.dtype.kind == "c" and data.size > COMPLEX):
         empty = np.empty(0, np.int64), np.empty(0, np.uint8)
         layer = Layer("value", Stats(count=int(data.size), read=False))
-        return _item(source, wishes, shape, [layer], Bad(0, 0, 0, *empty), None)
+        return lambda: _item(source, wishes, shape, [layer], Bad(0, 0, 0, *empty), None)
     block = choose_block(shape, max(1, cells), tuple(range(len(shape)))[-2:])
     if data.dtype.kind == "c":
-        found = measure_complex(fetched(source, data), block)[0][1]
-    elif source.xp is np:
-        found = glance(data, block)
-    else:
-        found = measure_source(source, data, block, None)
+        whole = batch.whole(data)
+        return lambda: _small(source, wishes, cells, block, measure_complex(whole.value, block)[0][1])
+    look = _ask(batch, source, data, block, None, brief=True)
+    return lambda: _small(source, wishes, cells, block, look())
+
+
+def _small(source: Source, wishes: Wishes, cells: int, block: tuple[int, ...], found: Measured) -> Item:
+    data = source.data
     layer = Layer("magnitude" if data.dtype.kind == "c" else "value", _short(found.stats))
     if cells:
         layer.scales = [plain_scale(found.stats, _map(wishes))]
@@ -153,30 +188,34 @@ def _blocks(
     return choose_block(shape, most, tuple(range(len(shape)))[-2:]), None
 
 
-def _measured(
-    source: Source, data: Any, block: tuple[int, ...], picture: Any, wished: bool | None
-) -> tuple[list[tuple[str, Measured]], Image | None]:
-    """Measure a real array. Whether it is a picture is known only then; pictures show the mean of a block."""
-    image: list[Image | None] = [None]
-
-    def averaged(least: Any, most: Any) -> bool:
-        image[0] = image_of(picture, data.dtype, least, most, source.parameter)
-        if wished is not None and image[0] is not None:
-            image[0].shown = wished
-        return image[0] is not None and image[0].shown
-
-    found = measure_source(source, data, block, averaged)
-    return [("value", found)], image[0]
-
-
 def measure_source(source: Source, data: Any, block: tuple[int, ...] | None, mean: Any) -> Measured:
     """Measure where the array is: only what is small leaves a GPU."""
-    if source.xp is not np:
+    return _ask(Batch(), source, data, block, mean)()
+
+
+def _ask(
+    batch: Batch, source: Source, data: Any, block: tuple[int, ...] | None, mean: Any, brief: bool = False
+) -> Callable[[], Measured]:
+    """Have a real array measured where it is; small ones, which take no more bytes than their counts, come whole."""
+    if source.xp is np:
+        return lambda: _here(data, block, mean, brief)
+    asked = None
+    if data.nbytes > COUNTS:
         with source.place:
-            found = measure_there(source.xp, data, block, mean)
-        if found is not None:
-            return found
-    return measure(fetched(source, data), block, mean)
+            asked = ask_measure(batch, source.xp, data, block, mean, brief)
+    if asked is None:
+        whole = batch.whole(data)
+        return lambda: _here(whole.value, block, mean, brief)
+
+    def read() -> Measured:
+        found = asked.value
+        return _here(fetched(source, data), block, mean, brief) if found is None else found
+
+    return read
+
+
+def _here(data: np.ndarray, block: tuple[int, ...] | None, mean: Any, brief: bool) -> Measured:
+    return glance(data, block) if brief and block is not None else measure(data, block, mean)
 
 
 def fetched(source: Source, data: Any) -> np.ndarray:

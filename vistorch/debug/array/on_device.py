@@ -3,7 +3,7 @@
 Nothing here waits for the device before that transfer: what one step needs of another (extremes, the bin of the median,
 the share that is clipped) stays there. Only the blocks, the counts and a few numbers cross. Results that float32
 patterns cannot hold (doubles beyond its range) are rare and are measured on the host instead.
-Invariant: `measure_there` calls `asnumpy` once, and so does nothing it calls.
+Invariant: nothing here waits for the device or fetches from it: what crosses is asked of a batch.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ..device_reads import Answer, Batch
 from .blocks import Layout, lay_out, pieces
+from .glance import Ends
 from .histogram import STEPS, Histogram, histogram_for
 from .measure import Measured, assemble
 from .moments import Moments, rounded, shrink_for, widened
 from .pool import Pools
-from .spread import Patterns, Spread, Table
+from .spread import Patterns, Table
 from .where import LISTED, everywhere
 
 PIECE = 1 << 23  # elements: a piece has a few temporaries of eight bytes each
@@ -48,20 +50,41 @@ def measure_there(xp: Any, array: Any, block: tuple[int, ...] | None, mean: Any 
         block: how many elements along each axis become one value; None if no cells are wanted.
         mean: as for `measure`.
     """
+    asked = ask_measure(Batch(), xp, array, block, mean)
+    return None if asked is None else asked.value
+
+
+def ask_measure(
+    batch: Batch, xp: Any, array: Any, block: tuple[int, ...] | None, mean: Any = None, brief: bool = False
+) -> Answer | None:
+    """Measure a real array of cupy as part of a batch; the answer is None if it has to be done on the host.
+
+    Args:
+        batch: what brings the results.
+        xp: cupy.
+        array: any real type, any strides, on the current device.
+        block: as for `measure_there`.
+        mean: as for `measure`.
+        brief: without median and histogram, as `glance` does.
+    """
     source = lay_out(array)
     if not source.array.size:
         return None
     with np.errstate(all="ignore"):
-        walk = _Walk(xp, source, block)
-        found = dict(zip(walk.named, walk.fetch(), strict=True))
-        return _read(found, walk, source, block, mean)
+        walk = _Walk(xp, source, block, brief)
+
+    def read(parts: list) -> Measured | None:
+        with np.errstate(all="ignore"):
+            return _read(dict(zip(walk.named, parts, strict=True)), walk, source, block, mean)
+
+    return batch.ask(array, list(walk.named.values()), read)
 
 
 class _Walk:
     """What is computed on the device, by name, in the order it is packed."""
 
-    def __init__(self, xp: Any, source: Layout, block: tuple[int, ...] | None) -> None:
-        self.xp, self.source = xp, source
+    def __init__(self, xp: Any, source: Layout, block: tuple[int, ...] | None, brief: bool) -> None:
+        self.xp, self.source, self.brief = xp, source, brief
         view = source.array
         self.exact, self.rounded = widened(view.dtype), rounded(view.dtype)
         self.small = view.dtype.kind in "biu" and view.dtype.itemsize == 1
@@ -76,9 +99,11 @@ class _Walk:
         # in the array's own order, for positions
         back = sorted(range(len(source.order)), key=source.order.__getitem__)
         self.in_order = view.transpose(back)
-        self.counts = xp.zeros(256 if self.small else 2 * HALF, np.uint32)
+        self.counts = xp.zeros(256 if self.small else 0 if brief else 2 * HALF, np.uint32)
         self._first()
-        if not self.small:
+        if brief and not self.small:
+            self.named["squares"] = self._squares()
+        elif not self.small:
             self._second()
 
     def _typed(self, piece: Any) -> Any:
@@ -133,7 +158,8 @@ class _Walk:
                 listed[target] = xp.arange(at, at + x.size, dtype=np.int64)
                 which[target] = xp.where(kinds[0], 0, xp.where(kinds[1], 1, 2)).astype(np.uint8)
                 seen = seen + bad.astype(np.int64).sum()
-            xp.add.at(self.counts, self._keys(x), np.uint32(1))
+            if self.small or not self.brief:
+                xp.add.at(self.counts, self._keys(x), np.uint32(1))
         self.least, self.most, self.numbers = least, most, numbers
         self.named.update(
             least=least,
@@ -150,6 +176,15 @@ class _Walk:
         if self.small:
             return x.astype(np.int32) + (128 if self.exact.kind == "i" else 0)
         return (x.astype(np.float32).view(np.uint32) >> (HALF.bit_length())).astype(np.int32)
+
+    def _squares(self) -> Any:
+        """The sum of squares around the mean."""
+        xp = self.xp
+        mean, squares = self.numbers[5] / self.numbers[0], xp.zeros(1, np.float64)
+        for _, x in self._pieces():
+            wide = xp.where(xp.isfinite(x), x, mean).astype(np.float64) - mean
+            squares += (wide * wide).sum()
+        return squares
 
     def _second(self) -> None:
         """Squares, equal steps over all and over what is not clipped, the median's bin by its last 16 bits."""
@@ -195,19 +230,6 @@ class _Walk:
             xp.add.at(low, where.astype(np.int32), np.uint32(1))
         self.named.update(squares=squares, low=low[: 2 * HALF])
 
-    def fetch(self) -> list[np.ndarray]:
-        """Everything in one transfer."""
-        xp = self.xp
-        parts = list(self.named.values())
-        flat = [xp.ascontiguousarray(p).reshape(-1).view(np.uint8) for p in parts if p.size]
-        data = xp.asnumpy(xp.concatenate(flat))
-        out, at = [], 0
-        for p in parts:
-            size = p.size * p.dtype.itemsize
-            out.append(data[at : at + size].copy().view(p.dtype).reshape(p.shape))
-            at += size
-        return out
-
 
 def _read(
     found: dict[str, np.ndarray], walk: _Walk, source: Layout, block: tuple[int, ...] | None, mean: Any
@@ -217,7 +239,7 @@ def _read(
     n, nan, posinf, neginf, zeros = (int(v) for v in found["numbers"][:5])
     least, most = found["least"][0], found["most"][0]
     moments: Any = Moments(1.0)
-    spread: Spread
+    spread: Any
     if walk.small:
         low = -128 if walk.exact.kind == "i" else 0
         values = np.arange(low, low + 256).astype(walk.exact)
@@ -226,6 +248,12 @@ def _read(
         wide = values.astype(np.float64)
         moments.mean = float(wide @ counts / n)
         moments.squares = float(np.square(wide - moments.mean) @ counts)
+    elif walk.brief:
+        spread = Ends(n * copies)
+        if n and (shrink_for(least, most) != 1 or not np.isfinite(found["squares"][0])):
+            return None  # so large that squares are not
+        if n:
+            moments.mean, moments.squares = float(found["numbers"][5] / n), float(found["squares"][0])
     else:
         patterns = _patterns(found, walk, copies, (nan, posinf, neginf, zeros), n)
         if patterns is None or (n and shrink_for(least, most) != 1):

@@ -6,7 +6,7 @@ Invariant: nothing is computed and nothing of the graph is changed; what was fre
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...engine.backward.backward_pass import order_of
@@ -14,6 +14,7 @@ from ...engine.base import dtypes
 from ...engine.base.numpy_warnings import without_warnings
 from ...engine.core.graph import FREED, Leaf, Out, edge
 from ...engine.core.tensor import Tensor
+from ..device_reads import Answer, Batch
 from ..engine_nodes import NODES
 from ..formula import formulas_of
 from ..lines import note_of
@@ -22,7 +23,7 @@ from .build import Builder
 from .groups import Groups
 from .module_calls import Call, Found
 from .names import Names, line_text
-from .norms import noted_of
+from .norms import waiting_of
 from .record import GraphRecord
 from .saved import inputs_without_gradient, kept_by
 from .words import MARKS, number_text, shape_text
@@ -87,6 +88,7 @@ def capture(
         known,
         title or (f"{name}.backward()" if name else "backward()"),
         constants,
+        outputs=tensors,
     )
     for t, e in zip(tensors, edges, strict=True):
         made.root(t, e)
@@ -102,10 +104,17 @@ class Source:
         title: what is shown.
         constants: also show what has neither name nor gradient.
         lead: makes a node that comes before all, given the builder and the groups.
+        outputs: the tensors that the pass starts from, of which scalars are read.
     """
 
     def __init__(
-        self, order: list, names: Names, title: str, constants: bool = False, lead: Callable | None = None
+        self,
+        order: list,
+        names: Names,
+        title: str,
+        constants: bool = False,
+        lead: Callable | None = None,
+        outputs: Sequence[Tensor] = (),
     ) -> None:
         self.names, self.constants = names, constants
         self.builder = Builder(title)
@@ -119,6 +128,7 @@ class Source:
         self.wanted = self._variables()
         if lead is not None:
             lead(self.builder, self.groups)
+        self._ask(nodes, outputs)
         for n in nodes:
             self.number[n] = self._leaf(n) if n.__class__ is Leaf else self._op(n, calls.get(n))
         for n in nodes:
@@ -126,6 +136,27 @@ class Source:
                 self._edges(n)
         if any(getattr(n, "saved", None) is FREED for n in nodes):
             self.builder.says.append(FREED_SAYS)
+
+    def _ask(self, nodes: list, outputs: Sequence[Tensor]) -> None:
+        """Ask for all numbers that the picture has: norms on edges, those of gradients, and scalars."""
+        batch = Batch()
+        self.sizes, self.values, self.noted = {}, {}, {}
+        for n in nodes:
+            if n.__class__ is not Leaf:
+                self.noted[n] = [
+                    size if size is None or isinstance(size, float) else batch.ask(size, [size], first)
+                    for size in waiting_of(n)
+                ]
+            elif n.variable._grad is not None:
+                grad = n.variable._grad
+                with grad._place:
+                    self.sizes[n] = batch.ask(grad._data, [_square(grad._data)], _root)
+                if _is_number(grad):
+                    self.values[id(grad)] = batch.ask(grad._data, [grad._data], first)
+        for t in outputs:
+            if t._data.size == 1:
+                self.values[id(t)] = batch.ask(t._data, [t._data], first)
+        batch.send()
 
     def _calls(self, nodes: list) -> dict[Any, Call]:
         ops = [n for n in nodes if n.__class__ is not Leaf]
@@ -159,8 +190,8 @@ class Source:
             name=n.name(),
             label=self.names.leaves.get(id(t), ""),
             group=self.groups.of_leaf(n),
-            grad=_size(t._grad),
-            value=_value(t._grad),
+            grad=self.sizes[n].value if n in self.sizes else None,
+            value=float(self.values[id(t._grad)].value) if id(t._grad) in self.values else None,
             **_facts(t),
         )
 
@@ -193,7 +224,7 @@ class Source:
 
     def _edges(self, n: Any) -> None:
         inputs = n.rule.inputs if n.rule is not None else ()
-        sizes = noted_of(n)
+        sizes = [float(size.value) if isinstance(size, Answer) else size for size in self.noted[n]]
         source = self.number[n]
         for i, (e, size) in enumerate(zip(n.edges, sizes, strict=True)):
             if e is None:
@@ -246,8 +277,8 @@ class Source:
         """Say what the pass starts from."""
         node = self.number[e.node if e.__class__ is Out else e]
         name = self.names.leaves.get(id(t), "")
-        if t._data.size == 1 and not t._place.kind:
-            value = t._data.reshape(-1)[0]
+        if id(t) in self.values:
+            value = self.values[id(t)].value
             what = number_text(float(value)) if t._data.dtype.kind != "c" else f"{complex(value):.4g}"
         else:
             what = shape_text(tuple(t._data.shape))
@@ -262,25 +293,29 @@ def _facts(t: Tensor) -> dict[str, Any]:
     }
 
 
-def _size(grad: Any) -> float | None:
-    """The norm of a gradient, None where there is none."""
-    if grad is None:
-        return None
-    data = grad._data
+def _square(data: Any) -> Any:
+    """The sum of squares of a gradient, where it is."""
     if data.dtype.kind not in "fc" or data.dtype.itemsize < 4:
         data = data.astype("float32")
     flat = data.reshape(-1)
     with without_warnings():  # squares may overflow
-        square = abs((flat * flat.conj()).sum()) if data.dtype.kind == "c" else flat @ flat
-    found = float(square) ** 0.5
+        return abs((flat * flat.conj()).sum()) if data.dtype.kind == "c" else flat @ flat
+
+
+def _root(parts: list) -> float:
+    """The norm of a gradient whose sum of squares came over."""
+    found = float(parts[0]) ** 0.5
     return found if not math.isnan(found) else math.nan
 
 
-def _value(grad: Any) -> float | None:
-    """A gradient that is one real number, None for any other."""
-    if grad is None or grad._data.size != 1 or grad._data.dtype.kind == "c" or grad._place.kind:
-        return None
-    return float(grad._data.reshape(-1)[0])
+def first(parts: list) -> Any:
+    """The one number that came over."""
+    return parts[0].reshape(-1)[0] if parts[0].shape else parts[0][()]
+
+
+def _is_number(grad: Any) -> bool:
+    """Whether a gradient is one real number."""
+    return grad._data.size == 1 and grad._data.dtype.kind != "c"
 
 
 def tensors_in(values: Iterable[Any], depth: int = 2) -> list[Tensor]:

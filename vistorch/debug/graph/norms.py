@@ -138,7 +138,8 @@ def _norm(value: Any, before: Any) -> Any:
         )
     if isinstance(data, np.generic):
         return abs(complex(data))
-    return abs((data * data.conj()).sum()) ** 0.5
+    wide = abs(data).astype(np.float64).reshape(-1)  # squares leave the range of single precision
+    return wide.dot(wide) ** 0.5
 
 
 def norms_of(node: Any) -> list[float | None]:
@@ -156,15 +157,24 @@ def noted_of(node: Any) -> list[float | None]:
     Args:
         node: a node of the engine.
     """
+    return [None if size is None else float(size) for size in waiting_of(node)]
+
+
+def waiting_of(node: Any) -> list[Any]:
+    """As `noted_of`, but what is still on a device is a scalar there, which is not waited for.
+
+    Args:
+        node: a node of the engine.
+    """
     noted = note_of(node).get("norms")
     if not noted:
         return [None] * len(node.edges)
     used: dict = {}
-    found: list[float | None] = []
+    found: list[Any] = []
     for edge in node.edges:
         sizes = noted.get(edge) if edge is not None else None
         if isinstance(sizes, tuple):
             i = used[edge] = used.get(edge, -1) + 1
             sizes = sizes[i] if i < len(sizes) else None
-        found.append(None if sizes is None else float(sizes))
+        found.append(sizes)
     return found

@@ -61,7 +61,7 @@ class dtype:
     def __getattr__(self, attribute: str) -> Any:
         # Only `np` of a type that is a name alone is not filled: the first thing that a kernel would ask.
         if attribute == "np":
-            raise NotImplementedError(f"{self!r} is not built: compute in complex64 or complex128.")
+            raise NotImplementedError(f"{self!r} is not built: {_instead[self.name]}")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{attribute}'")
 
     def __repr__(self) -> str:
@@ -159,24 +159,70 @@ EIGHTS = (float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e
 """Types of 8 bits to store and convert."""
 
 
-def _name_alone(name: str, scalar_name: str, abbr: str, size: builtins.int) -> dtype:
-    """A complex type that programs compare with and no tensor has."""
+_instead: dict[str, str] = {}
+
+
+def _name_alone(
+    name: str,
+    scalar_name: str,
+    abbr: str,
+    size: builtins.int,
+    instead: str,
+    *,
+    kind: str = "",
+    signed: builtins.bool = False,
+) -> dtype:
+    """A type that programs compare with and no tensor has; `instead` is the sentence for who makes one."""
     made = object.__new__(dtype)
     values = {
         "name": name,
         "abbr": abbr,
         "scalar_name": scalar_name,
         "itemsize": size,
-        "is_complex": True,
-        "is_floating_point": False,
-        "is_signed": True,
+        "is_complex": kind == "c",
+        "is_floating_point": kind == "f",
+        "is_signed": signed,
     }
     for slot, value in values.items():
         object.__setattr__(made, slot, value)
+    _instead[name] = instead
     return made
 
 
-complex32 = _name_alone("complex32", "ComplexHalf", "c32", 4)
+complex32 = _name_alone(
+    "complex32", "ComplexHalf", "c32", 4, "compute in complex64 or complex128.", kind="c", signed=True
+)
+_SMALL = "keep such numbers in int8 or uint8."
+_QUANTIZED = "vistorch has no quantized tensors; use int8, uint8 or int32 and keep the scale beside it."
+NAMES_ALONE: dict[str, dtype] = {
+    "float4_e2m1fn_x2": _name_alone(
+        "float4_e2m1fn_x2",
+        "Float4_e2m1fn_x2",
+        "f4e2m1fn_x2",
+        1,
+        "keep them in uint8, or in float8_e4m3fn.",
+        kind="f",
+        signed=True,
+    ),
+    **{f"int{n}": _name_alone(f"int{n}", f"Int{n}", f"i{n}", 1, _SMALL, signed=True) for n in range(1, 8)},
+    **{f"uint{n}": _name_alone(f"uint{n}", f"UInt{n}", f"u{n}", 1, _SMALL) for n in range(1, 8)},
+    **{
+        name: _name_alone(name, name.capitalize(), name, size, "keep bits in uint8.")
+        for name, size in {"bits8": 1, "bits16": 2, "bits1x8": 1, "bits2x4": 1, "bits4x2": 1}.items()
+    },
+    **{
+        name: _name_alone(name, scalar, name, size, _QUANTIZED, signed=name[0] == "q" and name[1] == "i")
+        for name, scalar, size in (
+            ("qint8", "QInt8", 1),
+            ("qint32", "QInt32", 4),
+            ("quint8", "QUInt8", 1),
+            ("quint4x2", "QUInt4x2", 1),
+            ("quint2x4", "QUInt2x4", 1),
+        )
+    },
+}
+"""Further types that are names alone, which programs put into tables of types."""
+globals().update(NAMES_ALONE)
 
 of = _by_np.__getitem__
 """`of(numpy_dtype) -> dtype`: one dict lookup; TypeError with a sentence for what no tensor can hold."""

@@ -99,6 +99,8 @@ class finfo(_Info):
                 f"Use {library}.iinfo to handle '{library}.finfo'"
             )
         real = d.to_real()
+        if real in dtypes.NAMES_ALONE.values():
+            raise TypeError(f"{library}.finfo() has no limits of {d!r}, which is a name alone here")
         if real in dtypes.EIGHTS:
             known = dtypes.ml_dtypes.finfo(real.np)
             eps, tiny, largest = float(known.eps), float(known.smallest_normal), float(known.max)

@@ -18,6 +18,7 @@ from ..base import dtypes, errors
 from ..base.events import listeners
 from ..base.modes import inferring, mode
 from ..base.numpy_warnings import aside, hushed, silently
+from ..kernels.fast.copies import cast as to_type
 from .graph import UNTRACKED, Version
 from .private_order import Private, keep, through
 from .record import record
@@ -110,10 +111,10 @@ def widened(kernel: Callable, raw: list, consts: tuple) -> Any:
     """Run a kernel on half-precision arrays in float32 and round once at the end."""
     half = next(a.dtype for a in raw if a.dtype in HALVES)
     f4 = np.dtype("f4")
-    out = kernel(*[a.astype(f4) if a.dtype in HALVES else a for a in raw], *consts)
+    out = kernel(*[to_type(a, f4) if a.dtype in HALVES else a for a in raw], *consts)
     if out.__class__ is tuple:
-        return tuple([o.astype(half) if o.dtype == f4 else o for o in out])
-    return out.astype(half) if out.dtype == f4 else out
+        return tuple([to_type(o, half) if o.dtype == f4 else o for o in out])
+    return to_type(out, half) if out.dtype == f4 else out
 
 
 def run(rule: Rule, place: Any, raw: list, consts: tuple) -> Any:

@@ -14,6 +14,7 @@ from ..base import dtypes, errors
 from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import hushed
+from ..kernels.fast.copies import cast as to_type
 from ..library_name import library
 from ..memory.placement import BATCHED
 from . import out_argument, sharing
@@ -57,7 +58,7 @@ def compute(rule: Any, place: Any, arrays: list, common: Any, consts: tuple = ()
     half = common if common in HALVES and rule.widen else None
     use = _F4 if half is not None else common
     if use is not None:
-        arrays = [a.astype(use, copy=False) if hasattr(a, "dtype") else a for a in arrays]
+        arrays = [a if getattr(a, "dtype", use) == use else to_type(a, use) for a in arrays]
     try:
         d = hushed(kernel, *arrays, *consts)
     except ValueError:
@@ -66,7 +67,7 @@ def compute(rule: Any, place: Any, arrays: list, common: Any, consts: tuple = ()
             raise
         raise RuntimeError(said) from None
     # a number too large for the half type becomes infinite, without a word
-    return hushed(d.astype, half) if half is not None and d.dtype == _F4 else d
+    return hushed(to_type, d, half) if half is not None and d.dtype == _F4 else d
 
 
 def misfit(arrays: list) -> str | None:

@@ -102,7 +102,7 @@ def binomial(generator, counts: np.ndarray, p: np.ndarray) -> np.ndarray:
         mode = np.floor((counts + kind(1)) * q)
         failure = np.log1p(-q.astype("f8")).astype(p.dtype)
     flat = [a.astype("f8").ravel().tolist() for a in (counts, p, q, mean, deviation, odds, mode, failure)]
-    with generator.lock:
-        draw = Stream(generator).next
+    with generator.lock, Stream(generator) as stream:
+        draw = stream.next
         out = [_one(draw, row) for row in zip(*flat, strict=True)]
     return np.array(out, np.float64).astype(counts.dtype).reshape(counts.shape)

@@ -20,24 +20,33 @@ __all__ = ["cumulative_odds", "multinomial", "poisson", "searched"]
 REJECTION_FROM = 10
 
 
+_FIRST, _MOST = 64, 1 << 14  # numbers that are read ahead at a time
+
+
 class Stream:
-    """Uniform doubles one by one, read in chunks no longer than what is certain to be used."""
+    """Uniform doubles one by one, read ahead from a copy of the generator, which at the end goes on by those used."""
 
     def __init__(self, generator):
-        self.generator = generator
-        self.values: list[float] = []
+        self.generator, self._ahead = generator, generator.clone_state()
+        self._values: list[float] = []
+        self._pop, self._read = self._values.pop, 0
 
-    def reserve(self, count: int) -> None:
-        """Make sure of `count` numbers that will be used."""
-        missing = count - len(self.values)
-        if missing > 0:
-            self.values[:0] = doubles(self.generator.words64(missing))[::-1].tolist()
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if used := self._read - len(self._values):
+            self.generator.words64(used)
 
     def next(self) -> float:
         """The next number."""
-        if not self.values:
-            self.reserve(1)
-        return self.values.pop()
+        try:
+            return self._pop()
+        except IndexError:
+            count = min(max(self._read, _FIRST), _MOST)
+            self._values += doubles(self._ahead.words64(count))[::-1].tolist()
+            self._read += count
+            return self._pop()
 
 
 def _by_product(rate: float, draw: Callable[[], float]) -> int:
@@ -78,22 +87,12 @@ def poisson(generator, rates: np.ndarray) -> np.ndarray:
     checks.unsupported("poisson_cpu", rates.dtype)
     checks.require(bool((rates >= 0).all()), "invalid Poisson rate, expected rate to be non-negative")
     flat = rates.astype(np.float64).ravel().tolist()
-    needs = [2 if rate >= REJECTION_FROM else 1 if rate else 0 for rate in flat]
-    certain = sum(needs)
-    out = []
-    with generator.lock:
-        stream = Stream(generator)
-        for rate, need in zip(flat, needs, strict=True):
-            if not stream.values:
-                # Every number still to come takes at least its first try.
-                stream.reserve(certain)
-            certain -= need
-            if not need:
-                out.append(0)
-            elif need == 1:
-                out.append(_by_product(rate, stream.next))
-            else:
-                out.append(_by_rejection(rate, stream.next))
+    with generator.lock, Stream(generator) as stream:
+        draw = stream.next
+        out = [
+            _by_rejection(rate, draw) if rate >= REJECTION_FROM else _by_product(rate, draw) if rate else 0
+            for rate in flat
+        ]
     with np.errstate(over="ignore"):
         return np.array(out, np.float64).astype(rates.dtype).reshape(rates.shape)
 

@@ -19,7 +19,7 @@ from ..core.registry import METHODS, public
 from ..core.tensor import Tensor, ndarray, wrap
 from ..kernels.cuda import capture, faults
 from ..memory.placement import BATCHED, CPU, META, NO_DATA, move
-from .format import tensor_text
+from .format import elements_text, tensor_text
 
 REQUIRES_GRAD = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 TO_SCALAR = (
@@ -135,6 +135,17 @@ def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
         grad_fn=made_by,
         contents=tensor_contents,
     )
+
+
+def text_with(t: Tensor, shown: ndarray) -> str:
+    """The text of a tensor of a device whose printed part has been fetched already.
+
+    Args:
+        t: a tensor or a parameter, of no class with a text of its own.
+        shown: what `format.printed` gives of its array, on the host.
+    """
+    name = "tensor" if type(t) is Tensor else type(t).__dict__.get("_shown_as", type(t).__name__)
+    return t.__repr__(tensor_contents=elements_text(t._data, len(name) + 1, shown))
 
 
 def _format(self: Tensor, spec: str) -> str:

@@ -182,22 +182,32 @@ def _rows(texts: list[str], length: int, dotted: bool, width: int, indent: int) 
     return rows
 
 
-def elements_text(array: Any, indent: int = 0) -> str:
+def printed(array: Any) -> Any:
+    """Return the part of an array that its text shows: all of it, or the corners.
+
+    Args:
+        array: the array.
+    """
+    if array.size > options.threshold and array.ndim > 0:
+        return _corners(array, 0, options.edgeitems)
+    return array
+
+
+def elements_text(array: Any, indent: int = 0, shown: np.ndarray | None = None) -> str:
     """Return the bracketed elements of an array, summarized if there are many.
 
     Args:
         array: a numpy array, or one of a device that answers `get()` with a numpy array.
         indent: how far the first line is already to the right.
+        shown: what `printed` gives of it, on the host, where that has been fetched already.
     """
     if array.size == 0:
         return "[]"
     shape = array.shape
     edge = options.edgeitems
-    summarized = array.size > options.threshold and array.ndim > 0
-    if summarized:
-        if not edge:
-            return "[...]"
-        array = _corners(array, 0, edge)
+    if array.size > options.threshold and array.ndim > 0 and not edge:
+        return "[...]"
+    array = printed(array) if shown is None else shown
     if not isinstance(array, np.ndarray):
         array = array.get()
     texts, width = _texts(array, of(array.dtype))

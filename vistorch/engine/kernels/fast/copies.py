@@ -13,6 +13,9 @@ from .switch import onednn
 
 F4 = np.dtype("f4")
 LEAST = 1 << 13  # elements
+F2 = np.dtype("f2")
+_PAIRS = (F2, F4), (F4, F2)
+_CAST = 1 << 9  # elements of float16
 
 
 def by_rows(a: Any) -> Any:
@@ -32,6 +35,17 @@ def turned(a: Any) -> Any:
     ):
         return onednn.copies.rows(a)
     return None
+
+
+def cast(a: Any, dtype: Any) -> Any:
+    """`a.astype(dtype)`: numpy takes 2 to 7 ns for an element of float16, which the processor converts by sixteens."""
+    if a.__class__ is np.ndarray and a.size >= _CAST and (a.dtype, dtype) in _PAIRS:
+        flat = a if a.flags.c_contiguous else a.T
+        if flat.flags.c_contiguous and (onednn.on or onednn.ready()):
+            out = onednn.copies.cast(flat, dtype)
+            if out is not None:
+                return out if flat is a else out.T
+    return a.astype(dtype)
 
 
 def _apart(a: Any) -> bool:

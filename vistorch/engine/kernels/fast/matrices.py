@@ -1,4 +1,4 @@
-"""Large products: of float32 by oneDNN, of other types by BLAS with all threads.
+"""Large products: of float32 by oneDNN, of other types by BLAS with all threads, of whole numbers where that is exact.
 
 Invariant: a product is one of numpy's `dot` of matrices or of its `matmul`.
 """
@@ -18,9 +18,28 @@ Kernel = Callable[..., Any]
 _dot, _matmul = np.dot, np.matmul
 
 
+def _whole(product: Kernel, a: Any, b: Any) -> Any:
+    """A product of whole numbers in double precision, which is exact where no sum can reach 2^53; else None.
+
+    numpy multiplies whole numbers one by one.
+    """
+    reach = 1.0
+    for x in (a, b):
+        reach *= max(abs(float(x.max())), abs(float(x.min())))
+    if reach * a.shape[-1] >= 2.0**53:
+        return None
+    return product(a.astype("f8"), b.astype("f8")).astype("i8").astype(a.dtype)
+
+
+def _are_whole(a: Any, b: Any) -> bool:
+    return a.dtype == b.dtype and a.dtype.kind in "iu" and a.size and b.size
+
+
 def dot(a: Any, b: Any) -> Any:
     """`numpy.dot` of two matrices (or of what else it takes)."""
     if a.ndim == 2 and b.ndim == 2 and a.size * b.shape[1] > sizes.product and a.shape[1] == b.shape[0]:
+        if _are_whole(a, b) and (y := _whole(_dot, a, b)) is not None:
+            return y
         if a.dtype == F4 and b.dtype == F4:
             if min(a.shape[0], b.shape[1]) > 1 and (onednn.on or onednn.ready()):
                 y = onednn.products.matrix(a, b)
@@ -35,6 +54,8 @@ def dot(a: Any, b: Any) -> Any:
 def matmul(a: Any, b: Any) -> Any:
     """`numpy.matmul` of batches of matrices, or of a matrix and a batch."""
     if max(a.size, b.size) >= sizes.matrices and max(a.ndim, b.ndim) > 2 and min(a.ndim, b.ndim) > 1:
+        if _are_whole(a, b) and a.shape[-1] == b.shape[-2] and (y := _whole(_matmul, a, b)) is not None:
+            return y
         if a.dtype == F4 and b.dtype == F4:
             if a.size and b.size and not _short(a, b) and (onednn.on or onednn.ready()):
                 x, w = _level(a, b.ndim), _level(b, a.ndim)

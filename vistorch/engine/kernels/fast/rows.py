@@ -32,6 +32,8 @@ KERNELS: dict[str, Make] = {
     "gelu_backward": vectors.one_back("GELU", "gelu"),
     "gelu_tanh": vectors.one("GELU_TANH", "gelu"),
     "gelu_tanh_backward": vectors.one_back("GELU_TANH", "gelu"),
+    "hardswish": vectors.one("HARDSWISH"),
+    "hardswish_backward": vectors.one_back("HARDSWISH"),
     "log_softmax": vectors.softmax("LOG_SOFTMAX"),
     "log_softmax_backward_data": vectors.softmax_back("LOG_SOFTMAX"),
     "lstm_layer": recurrent.lstm,
@@ -41,6 +43,8 @@ KERNELS: dict[str, Make] = {
     "max_pool3d_backward": images.max_pool_backward,
     "mm": lambda plain: matrices.dot,
     "native_batch_norm": images.batch_norm,
+    "group_norm": vectors.group_norm,
+    "native_group_norm": vectors.group_norm,
     "native_layer_norm": vectors.layer_norm,
     **dict.fromkeys(
         (

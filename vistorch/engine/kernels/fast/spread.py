@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from .. import threads
-from .copies import turned
-from .elementwise import compute
+from .copies import cast, turned
+from .elementwise import compute, takes
 
 MANY = 1 << 15  # elements from which `spread` and `write` are to be asked
 BIG = 1 << 20  # elements from which it pays to wake other threads
@@ -100,10 +100,24 @@ def write(run: Any, out: Any, *operands: Any) -> None:
     threads.split(block, len(made[0]), out.size * _ELEMENT, max(_BLOCK // width, 1))
 
 
+def awake(x: Any) -> bool:
+    """Whether OpenMP's threads take part in arithmetic on x: a call on all of it is better then than many on blocks."""
+    return x.size >= 8 * MANY and takes(x) and threads.share(x.size * threads.LONG) > 1
+
+
+def apply(run: Any, a: Any, b: Any, out: Any) -> Any:
+    """`run(a, b, out)` of a ufunc and arrays with as many dims, of which b has 1 for some; `out` may be one of them."""
+    return run(a, b, out) if compute(run, (a, b), out) is None else out
+
+
 def copied(a: Any, dtype: Any, order: Any) -> Any:
     """`a.astype(dtype, order)`, which always copies."""
     if order == "C" and a.dtype == dtype and not a.flags.c_contiguous and (out := turned(a)) is not None:
         return out
+    if a.dtype.itemsize + dtype.itemsize == 6 and (
+        order == "K" or a.flags.c_contiguous
+    ):  # float16 and float32, mostly
+        return cast(a, dtype)
     if a.size < BIG or threads.count() == 1 or a.dtype.kind not in "fiub":
         return a.astype(dtype, order)
     out = np.empty_like(a, dtype, order)

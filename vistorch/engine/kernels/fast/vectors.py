@@ -137,6 +137,25 @@ def layer_norm(plain: Kernel) -> Kernel:
     return run
 
 
+def group_norm(plain: Kernel) -> Kernel:
+    """`(input, weight, bias, how many groups, eps)`: a group is a row to a layer norm, weights follow by channel."""
+
+    def run(x, weight, bias, groups, eps):
+        if x.size >= sizes.layer and x.dtype == weight.dtype == bias.dtype == F4 and onednn.ready():
+            made = onednn.normalization.forward(
+                np.ascontiguousarray(x).reshape(x.shape[0] * groups, -1), None, None, eps
+            )
+            if made is not None:
+                out = made[0].reshape(*x.shape[:2], -1)
+                for w, change in ((_vector(weight), np.multiply), (_vector(bias), np.add)):
+                    if w is not None:
+                        change(out, w[:, None], out=out)
+                return out.reshape(x.shape), *[m.reshape(-1, groups) for m in made[1:]]
+        return plain(x, weight, bias, groups, eps)
+
+    return run
+
+
 def layer_norm_gradients(plain: Kernel) -> Kernel:
     """All gradients of `layer_norm`."""
 

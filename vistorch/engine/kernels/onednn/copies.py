@@ -1,6 +1,6 @@
-"""Copies of what lies in another order: transposed matrices, permuted dims.
+"""Copies of what lies in another order (transposed matrices, permuted dims), and of half precision to single and back.
 
-Invariant: all bits of an element are copied, nan included.
+Invariant: all bits of an element are copied, nan included; to another type as numpy rounds, but for the bits of a nan.
 """
 
 from __future__ import annotations
@@ -27,5 +27,24 @@ def rows(a: Any) -> Any:
     if call is None:
         return None
     out = np.empty(a.shape, F4)
+    call(address(a), address(out))
+    return out
+
+
+F2 = np.dtype("f2")
+_KINDS = {F2: 1, F4: 3}  # oneDNN's numbers for them
+
+
+@cached
+def _cast(threads, n, source, target):
+    return reorder(plain((n,), None, source), plain((n,), None, target), threads)
+
+
+def cast(a: Any, dtype: Any) -> Any:
+    """A dense array of float16 in float32, or the other way; None where there is no kernel for it."""
+    call = _cast(share(a.size * _NANOSECONDS), a.size, _KINDS[a.dtype], _KINDS[dtype])
+    if call is None:
+        return None
+    out = np.empty(a.shape, dtype)
     call(address(a), address(out))
     return out

@@ -27,21 +27,18 @@ from .primitives import (
 )
 from .products import has_nan
 
-TANH, LOGISTIC, SWISH, GELU, GELU_TANH = 0x21, 0x29, 0x2C, 0x31, 0x2B
+TANH, LOGISTIC, SWISH, GELU, GELU_TANH, HARDSWISH = 0x21, 0x29, 0x2C, 0x31, 0x2B, 0x34
 ABS, SQRT, SQUARE = 0x24, 0x25, 0x23
 TANH_FROM_OUT, LOGISTIC_FROM_OUT = 0x101, 0x104
 SOFTMAX, LOG_SOFTMAX = 0x30000, 0x30001
+_NUMBERS = {SWISH: (1.0, 0.0), HARDSWISH: (1 / 6, 0.5)}  # that a function takes beside its argument
 _NANOSECONDS = 0.4  # of an element
 _AT_ONCE = 1 << 17  # elements for each thread
 
 
 def _eltwise_of(alg: int, n: int) -> Any:
     m = plain((n,))
-    return good(described("eltwise_forward", TRAINING, alg, m, m, _alpha(alg), 0.0, None))
-
-
-def _alpha(alg: int) -> float:
-    return 1.0 if alg == SWISH else 0.0
+    return good(described("eltwise_forward", TRAINING, alg, m, m, *_NUMBERS.get(alg, (0.0, 0.0)), None))
 
 
 @cached
@@ -54,7 +51,7 @@ def _eltwise(threads, alg, n):
 def _eltwise_back(threads, alg, n):
     m, from_out = plain((n,)), alg in (TANH_FROM_OUT, LOGISTIC_FROM_OUT)
     hint = _eltwise_of(alg, n)
-    pd = good(described("eltwise_backward", alg, m, m, m, _alpha(alg), 0.0, hint, None))
+    pd = good(described("eltwise_backward", alg, m, m, m, *_NUMBERS.get(alg, (0.0, 0.0)), hint, None))
     kind = DST if from_out else SRC
     return Call(pd, ((kind, m), (D_DST, m)), ((D_SRC, m),), threads, fixed=True)
 

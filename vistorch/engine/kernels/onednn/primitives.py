@@ -18,7 +18,7 @@ import numpy as np
 from ..addresses import address
 from ..strides import channels_last
 from ..threads import state as chosen
-from .library import INT, Library, P, Refused, dims, opened
+from .library import INT, Argument, Library, Refused, dims, opened
 
 FLOAT, BYTES = 3, 6  # float32, uint8
 SRC, SRC1, SRC2, DST, DST1, DST2 = 1, 2, 3, 17, 18, 19
@@ -38,12 +38,6 @@ _end: Any = {
     for name in ("memory", "primitive", "primitive_desc", "memory_desc")
 }
 F4 = np.dtype("f4")
-
-
-class Argument(C.Structure):
-    """One argument of a primitive: what it is, and the memory object."""
-
-    _fields_ = (("argument", INT), ("memory", P))
 
 
 class Described:

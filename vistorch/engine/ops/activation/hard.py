@@ -24,6 +24,8 @@ def _where_kept(xp, mask, x):
 def _hardtanh_piece(xp, input, low, high):
     if input.dtype.kind in "iu":
         low, high = int(low), int(high)
+    elif xp is np:
+        return np.clip(input, low, high)
     out = xp.maximum(input, low)
     return xp.minimum(out, high, out=out)
 

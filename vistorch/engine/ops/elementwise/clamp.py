@@ -99,6 +99,8 @@ def _cut(xp, input, min, max):
         return xp.maximum(input, min)
     if min is None:
         return xp.minimum(input, max)
+    if xp is np and input.dtype.kind == "f" and {min.__class__, max.__class__} <= {int, float}:
+        return np.clip(input, min, max)
     return xp.minimum(xp.maximum(input, min), max)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.pointwise import binary
 from ...core.registry import expose, public
+from ...kernels import quotients
 from .dtype_checks import missing
 
 _FLOAT = np.dtype("f4")
@@ -38,6 +39,8 @@ def refuse_zero(xp, other):
 def _floored(xp, input, other):
     """Quotient rounded down."""
     refuse_zero(xp, other)
+    if quotients.known(input, other):
+        return quotients.pieces(quotients.floored, input, other)
     return xp.floor_divide(input, other)
 
 
@@ -53,14 +56,21 @@ def _truncated(xp, input, other):
 
 
 def _remainder(xp, input, other):
-    """What is left of a floored quotient: it has the divisor's sign."""
+    """What is left of a floored quotient: it has the divisor's sign, but a zero that of `input`."""
     refuse_zero(xp, other)
-    return xp.remainder(input, other)
+    if quotients.known(input, other):
+        return quotients.pieces(quotients.floored_rest, input, other)
+    if input.dtype.kind in "iu":
+        return xp.remainder(input, other)
+    left = xp.fmod(input, other)
+    return quotients.turned(xp, left, other)
 
 
 def _fmod(xp, input, other):
     """What is left of a truncated quotient: it has the dividend's sign."""
     refuse_zero(xp, other)
+    if quotients.known(input, other):
+        return quotients.pieces(quotients.rest, input, other)
     return xp.fmod(input, other)
 
 

@@ -5,6 +5,8 @@ Invariant: where the function jumps its derivative is zero, as in PyTorch.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...base import dtypes, errors
 from ...core import out_argument, type_promotion
 from ...core.inplace import general
@@ -22,6 +24,8 @@ def _numbers_only(xp, input, nan, posinf, neginf):
         out = xp.empty(parts[0].shape, input.dtype)
         out.real, out.imag = parts
         return out
+    if xp is np and np.isfinite(input).all():
+        return np.array(input)
     out = xp.where(xp.isnan(input), input.dtype.type(nan), input)
     out = xp.where(input == xp.inf, input.dtype.type(posinf), out)
     return xp.where(input == -xp.inf, input.dtype.type(neginf), out)

@@ -5,17 +5,22 @@ Invariant: operands have the shape they broadcast to before a row sees them.
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, prod
 from typing import Any
+
+import numpy as np
 
 from ...base import dims as _dims
 from ...base.casting import casting
 from ...core.base_ops import expand
 from ...core.op_factory import op
 from ...core.registry import public
+from ...kernels.fast.matrices import matmul_of
+from ...kernels.fast.spread import blocks
 from ..reduce.norms import vector_norm_dims
 from . import checks
 from .out_types import Style, into
+from .rows import mT
 
 cross_row = op(
     "linalg_cross",
@@ -52,12 +57,46 @@ def _cdist_gradient(F: Any, g: Any, x1: Any, x2: Any, p: Any, out: Any) -> Any:
     return F.signed_power(x, p - 1) * (g * F.size_power(out, 1 - p))
 
 
-def _cdist(xp, x1, x2, p):
-    if x1.shape[-1] == 0:
-        batch = checks.broadcast(x1.shape[:-2], x2.shape[:-2])
-        return xp.zeros((*batch, x1.shape[-2], x2.shape[-2]), x1.dtype)
-    x = x1[..., :, None, :] - x2[..., None, :, :]
-    return vector_norm_dims.rule.kernel(xp, x, p, (x.ndim - 1,), False)
+MANY = 25  # points from which PyTorch computes Euclidean distances by a product
+_AT_ONCE = 1 << 18  # differences that are in memory at a time
+
+
+def _are_many(x1: Any, x2: Any, mode: str) -> bool:
+    if mode == "donot_use_mm_for_euclid_dist":
+        return False
+    return mode == "use_mm_for_euclid_dist" or max(x1.shape[-2], x2.shape[-2]) > MANY
+
+
+def _by_product(xp, x1, x2):
+    """Euclidean distances from |a|^2 + |b|^2 - 2 a b, as one product."""
+    ones = [xp.ones((*x.shape[:-1], 1), x.dtype) for x in (x1, x2)]
+    squares = [(x * x).sum(-1, keepdims=True) for x in (x1, x2)]
+    left = xp.concatenate([-2 * x1, squares[0], ones[0]], -1)
+    right = xp.concatenate([x2, ones[1], squares[1]], -1)
+    out = matmul_of(xp)(left, right.swapaxes(-1, -2))
+    xp.maximum(out, 0, out=out)
+    return xp.sqrt(out, out=out)
+
+
+def _cdist(xp, x1, x2, p, mode):
+    batch = checks.broadcast(x1.shape[:-2], x2.shape[:-2])
+    (n, size), m = x1.shape[-2:], x2.shape[-2]
+    if size == 0:
+        return xp.zeros((*batch, n, m), x1.dtype)
+    if p == 2 and _are_many(x1, x2, mode):
+        return _by_product(xp, x1, x2)
+    norm, far = vector_norm_dims.rule.kernel, x2[..., None, :, :]
+    step = max(_AT_ONCE // max(prod(batch) * m * size, 1), 1)
+    if xp is not np or n <= step:
+        return norm(xp, x1[..., :, None, :] - far, p, (len(batch) + 2,), False)
+    out = np.empty((*batch, n, m), x1.dtype)
+
+    def some(start: int, stop: int) -> None:
+        x = x1[..., start:stop, None, :] - far
+        out[..., start:stop, :] = norm(np, x, p, (x.ndim - 1,), False)
+
+    blocks(some, n, step, prod(batch) * m * size)
+    return out
 
 
 cdist_row = op(
@@ -69,9 +108,23 @@ cdist_row = op(
         "x1": r"\bar a_i = \textstyle\sum_j \bar d_{ij}\, \partial d_{ij} / \partial a_i",
         "x2": r"\bar b_j = \textstyle\sum_i \bar d_{ij}\, \partial d_{ij} / \partial b_j",
     },
-    x1=lambda F, g, x1, x2, p, out: _summed(F, _cdist_gradient(F, g, x1, x2, p, out), 1),
-    x2=lambda F, g, x1, x2, p, out: _summed(F, _cdist_gradient(F, -g, x1, x2, p, out), 2),
+    x1=lambda F, g, x1, x2, p, mode, out: (
+        _product_gradient(F, g, x1, x2, out)
+        if p == 2 and _are_many(x1, x2, mode)
+        else _summed(F, _cdist_gradient(F, g, x1, x2, p, out), 1)
+    ),
+    x2=lambda F, g, x1, x2, p, mode, out: (
+        _product_gradient(F, mT(F, g), x2, x1, mT(F, out))
+        if p == 2 and _are_many(x1, x2, mode)
+        else _summed(F, _cdist_gradient(F, -g, x1, x2, p, out), 2)
+    ),
 )
+
+
+def _product_gradient(F: Any, g: Any, x1: Any, x2: Any, out: Any) -> Any:
+    """That of the first points: sum_j g_ij / d_ij (a_i - b_j), without the differences of all pairs."""
+    share = g * F.size_power(out, -1.0)
+    return x1 * F.sum_dims(share, (share.ndim - 1,), True) - F.bmm(share, x2)
 
 
 def _summed(F: Any, d: Any, which: int) -> Any:
@@ -153,7 +206,8 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         x1: (*, n, k).
         x2: (*, m, k).
         p: which norm measures them.
-        compute_mode: accepted; distances are computed from differences in every mode.
+        compute_mode: "use_mm_for_euclid_dist_if_necessary" (by a product of matrices for more than 25 points),
+            "use_mm_for_euclid_dist" or "donot_use_mm_for_euclid_dist".
 
     Example:
         >>> import vistorch
@@ -183,8 +237,9 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     for label, t in (("X1", x1), ("X2", x2)):
         if not t.dtype.is_floating_point:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {label} got: {checks.scalar(t)}")
-    checks.broadcast(a.shape[:-2], b.shape[:-2])
     if a.dtype in checks.HALVES:
         raise checks.not_implemented("cdist", x1)
     checks.same_scalar(x1, x2)
-    return cdist_row(x1, x2, float(p))
+    batch = checks.broadcast(a.shape[:-2], b.shape[:-2])
+    pair = [t if t._data.shape[:-2] == batch else expand(t, (*batch, *t._data.shape[-2:])) for t in (x1, x2)]
+    return cdist_row(*pair, float(p), compute_mode)

@@ -45,10 +45,15 @@ def scratch(xp: Any, x: Any, dtype: Any) -> Any:
     return xp.empty((min(rows, max(_BYTES // max(columns * 4, 1), 1)) if xp is np else rows, columns), dtype)
 
 
-def each(xp: Any, x: Any, run: Any) -> None:
-    """`run(slice of rows)` for each block of x; blocks of large arrays are shared out among threads."""
-    if xp is not np:
-        run(slice(0, x.shape[0]))
+def each(xp: Any, x: Any, run: Any, elementwise: bool = False) -> None:
+    """`run(slice of rows)` for each block of x; blocks of large arrays are shared out among threads.
+
+    Not where OpenMP's threads are awake: they wait in a loop, and Python's would have to take turns with them. Then
+    elementwise arithmetic is done on all of x at once.
+    """
+    if xp is not np or spread.awake(x):
+        for at in (slice(0, len(x)),) if elementwise else blocks(xp, x):
+            run(at)
         return
     rows, columns = x.shape
     step = max(_BYTES // max(columns * 4, 1), 1)
@@ -148,14 +153,14 @@ def scaled(xp: Any, x: Any, scale: Any, shift: Any, shape: tuple) -> Any:
 
     def block(at: slice) -> None:
         if dtype == x.dtype:
-            o = xp.multiply(x[at], part(scale, at), out=out[at])
-            o += part(shift, at)
+            o = spread.apply(xp.multiply, x[at], part(scale, at), out[at])
+            spread.apply(xp.add, o, part(shift, at), o)
             return
         o = x[at].astype(dtype) * part(scale, at)
         o += part(shift, at)
         out[at] = o
 
-    each(xp, x, block)
+    each(xp, x, block, True)
     return made
 
 
@@ -191,13 +196,15 @@ def combined(
         shift = shift - mean * of_x
 
     def block(at: slice) -> None:
+        o = out[at]
         if close:
-            o = xp.multiply(x[at], part(of_x, at), out=out[at])
+            spread.apply(xp.multiply, x[at], part(of_x, at), o)
         else:
-            o = xp.subtract(x[at], part(mean, at), out=out[at])
-            o *= part(of_x, at)
-        o += part(shift, at)
-        o += xp.multiply(g[at], part(of_g, at))
+            spread.apply(xp.subtract, x[at], part(mean, at), o)
+            spread.apply(xp.multiply, o, part(of_x, at), o)
+        spread.apply(xp.add, o, part(shift, at), o)
+        other = spread.apply(xp.multiply, g[at], part(of_g, at), xp.empty_like(o))
+        spread.apply(xp.add, o, other, o)
 
-    each(xp, g, block)
+    each(xp, g, block, True)
     return made

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .harness import judge, run
+from .harness import either, judge, run
 from .parts import PARTS, Part
 from .published import TOOLS, published
 
@@ -40,24 +40,27 @@ def shown(part: Part, asked: list[str]) -> None:
             continue
         said = run(one.name, one.text)
         cause, place = judge(said, one.rules, one.lines)
-        rows.setdefault(one.cause, []).append((cause, place))
+        named = either(said, one.rules, one.lines)
+        rows.setdefault(one.cause, []).append((cause, place, named))
         if not place or asked:
-            print(
-                f"{'ok  ' if place else 'MISS'} {one.name} (lines {one.lines}) {said.error} {said.failures}"
-            )
+            mark = "ok  " if place else "also" if named else "MISS"
+            print(f"{mark} {one.name} (lines {one.lines}) {said.error} {said.failures}")
             for o in said.findings[:4]:
                 print(f"       {o.rule} [{o.where}] {o.text}")
             sys.stdout.flush()
     every = [one for found in rows.values() for one in found]
     if not every:
         return
-    print(f"\n{'cause':<50} {'n':>3} {'cause':>6} {'place':>6}")
+    print(f"\n{'cause':<50} {'n':>3} {'cause':>6} {'place':>6} {'either':>6}")
     for cause, found in rows.items():
-        print(f"{cause:<50} {len(found):>3} {sum(c for c, _ in found):>6} {sum(p for _, p in found):>6}")
-    share = sum(p for _, p in every) / len(every)
+        print(
+            f"{cause:<50} {len(found):>3} "
+            + " ".join(f"{sum(column):>6}" for column in zip(*found, strict=True))
+        )
+    causes, places, share = (sum(column) / len(every) for column in zip(*every, strict=True))
     bad = accused / max(1, len(clean))
     print(
-        f"{part.name}: {len(every)} faulty: cause {sum(c for c, _ in every) / len(every):.1%}, place {share:.1%};"
+        f"{part.name}: {len(every)} faulty: cause {causes:.1%}, place {places:.1%}, either {share:.1%};"
         f" {accused} of {len(clean)} clean programs accused; figure {100 * share * (1 - bad):.1f}\n"
     )
 
@@ -71,17 +74,19 @@ class Row:
 
     causes: int = 0
     places: int = 0
+    either: int = 0
     accused: int = 0
     costs: list[float] = field(default_factory=list)
 
     def cells(self, part: Part) -> list[str]:
         """As a row of the table."""
         n, clean = len(part.faulty), len(part.healthy)
-        figure = 100 * self.places / n * (1 - self.accused / clean)
+        figure = 100 * self.either / n * (1 - self.accused / clean)
         cost = f"{statistics.median(self.costs):.1f}" if self.costs else ""
         return [
             f"{100 * self.causes / n:.0f} %",
             f"{100 * self.places / n:.0f} %",
+            f"{100 * self.either / n:.0f} %",
             f"{self.accused} of {clean}",
             f"**{figure:.0f}**",
             cost,
@@ -106,6 +111,7 @@ def compared(part: Part) -> dict[str, Row]:
                 cause, place = judge(said, fault.rules, fault.lines)
                 row.causes += cause
                 row.places += place
+                row.either += either(said, fault.rules, fault.lines)
             if not plain.error and plain.seconds > 0.02:
                 row.costs.append(took / plain.seconds)
     return rows
@@ -115,18 +121,19 @@ def markdown() -> str:
     """The table of all tools over all parts, with the date."""
     day = datetime.date.today().strftime("%d %B %Y").lstrip("0")
     said = (
-        f"Measured on {day} by `python -m tests.diagnose --markdown`. The *figure* is the share of faulty programs "
-        "that are placed (line within 2, among the first three findings) times the share of healthy ones that nothing "
-        "is said of; the *cost* is the median of times as long as without. The published tools are their rules over "
-        "vistorch's events, each symptom counted for every cause it may mean; they name a layer, which counts where it "
-        "was made in the guilty line."
+        f"Measured on {day} by `python -m tests.diagnose --markdown`. A program is *placed* if the line that a "
+        "finding is placed at is within 2 of the guilty one, among the first three findings. Where the line that "
+        "writes a value and the one that uses it are equally fair, a finding names both; *either line* counts the "
+        "second line of the first finding as well. The *figure* is that share times the share of healthy programs "
+        "that nothing is said of; the *cost* is the median of times as long as without. The published tools are "
+        "their rules over vistorch's events, each symptom counted for every cause it may mean; they name a layer, "
+        "which counts where it was made in the guilty line."
     )
     text = "\n".join(textwrap.wrap(said, 118)) + "\n"
     for part in PARTS:
         text += f"\n{part.title}: {len(part.faulty)} faulty programs, {len(part.healthy)} healthy ones.\n\n"
-        text += (
-            "| | cause found | placed | healthy ones accused | figure | cost |\n|:--|--:|--:|--:|--:|--:|\n"
-        )
+        text += "| | cause found | placed | either line | healthy ones accused | figure | cost |\n"
+        text += "|:--|--:|--:|--:|--:|--:|--:|\n"
         for tool, row in compared(part).items():
             text += f"| {tool} | {' | '.join(row.cells(part))} |\n"
     return text

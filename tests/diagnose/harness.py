@@ -38,6 +38,9 @@ def modules() -> dict[str, Any]:
     for path in (
         "nn",
         "nn.functional",
+        "nn.init",
+        "nn.utils",
+        "nn.utils.rnn",
         "optim",
         "optim.lr_scheduler",
         "utils",
@@ -115,3 +118,19 @@ def judge(said: Said, rules: tuple[str, ...], lines: Any) -> tuple[bool, bool]:
         here = one.place is not None and any(abs(one.place.line - line) <= NEAR for line in lines)
         place = place or here or (not lines and (one.place is not None or bool(one.layer)))
     return cause, place
+
+
+def either(said: Said, rules: tuple[str, ...], lines: Any) -> bool:
+    """Whether the place is found, or the second line that the first finding names is the guilty one.
+
+    Args:
+        said: what was said.
+        rules: that mean this cause.
+        lines: as in `judge`.
+    """
+    if judge(said, rules, lines)[1]:
+        return True
+    first = said.findings[0] if said.findings else None
+    also = None if first is None or first.rule not in rules else getattr(first, "also", None)
+    lines = (lines,) if isinstance(lines, int) else lines or ()
+    return also is not None and any(abs(also[0].line - line) <= NEAR for line in lines)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import independent, structured  # noqa: F401  (it enters its programs)
+from . import independent, second, structured, third  # noqa: F401  (it enters its programs)
 from .bases import BASES
 from .faults import FAULTS
 from .healthy import HEALTHY
@@ -53,13 +53,20 @@ PARTS = (
         },
         "Written beside the rules",
     ),
-    Part(
-        "written without the rules",
-        [
-            Faulty(one.name, one.cause.partition(":")[0], one.rules, one.lines, one.faulty)
-            for one in independent.FAULTY
-        ],
-        independent.SOUND,
-        "Written by someone who had read no rule; since then it was read, and rules were improved on it",
+    *(
+        Part(
+            f"written without the rules{which}",
+            [
+                Faulty(one.name, one.cause.partition(":")[0], one.rules, one.lines, one.faulty)
+                for one in programs.faulty
+            ],
+            programs.sound,
+            f"Written by {who} who had read no rule; since then it was read, and rules were improved on it",
+        )
+        for which, who, programs in (
+            ("", "someone", independent.PROGRAMS),
+            (", second", "another", second.PROGRAMS),
+            (", third", "a third one", third.PROGRAMS),
+        )
     ),
 )

@@ -6,7 +6,7 @@ from vistorch.engine.base.events import KINDS, listeners
 
 from .bases import BASES
 from .faults import FAULTS
-from .harness import judge, run
+from .harness import either, judge, run
 from .healthy import HEALTHY
 from .parts import PARTS
 from .published import published
@@ -48,6 +48,32 @@ def test_what_looks_like_a_fault_of_structure_is_not_accused(name):
 def test_a_program_of_someone_who_had_read_no_rule_is_placed(name):
     one = next(one for one in PARTS[1].faulty if one.name == name)
     assert judge(run(name, one.text), one.rules, one.lines) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        (2, "thumbnails"),
+        (2, "echo lstm"),
+        (2, "tile net"),
+        (3, "weather bn"),
+        (3, "vocab tags"),
+        (3, "slow linear"),
+    ],
+)
+def test_a_later_program_of_that_kind_is_placed_by_one_of_two_lines(part, name):
+    one = next(one for one in PARTS[part].faulty if one.name == name)
+    said = run(name, one.text)
+    assert judge(said, one.rules, one.lines)[0] and either(said, one.rules, one.lines)
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [(2, "thumbnails, mended"), (2, "mc dropout"), (3, "td detach"), (3, "weather bn, mended")],
+)
+def test_a_later_healthy_program_of_that_kind_is_not_accused(part, name):
+    said = run(name, PARTS[part].healthy[name])
+    assert [f.text for f in said.findings] == [] and not said.error and not said.failures
 
 
 def test_published_tools_say_what_they_say():

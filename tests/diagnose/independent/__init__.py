@@ -4,6 +4,6 @@ Invariant: 87 faulty programs, each with its healthy counterpart, and 24 that on
 """
 
 from . import autoencoder, gan, recurrent, regression, rl, tabular, text, transformer, vision
-from .program import FAULTY, SOUND
+from .program import PROGRAMS
 
-__all__ = ["FAULTY", "SOUND"]
+__all__ = ["PROGRAMS"]

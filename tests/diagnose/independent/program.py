@@ -35,23 +35,35 @@ class Program:
         return text
 
 
-FAULTY: list[Program] = []
-SOUND: dict[str, str] = {}
+class Programs:
+    """The programs of a part.
+
+    Attributes:
+        faulty: those with a fault.
+        sound: healthy ones by name, the counterparts included.
+    """
+
+    def __init__(self) -> None:
+        self.faulty: list[Program] = []
+        self.sound: dict[str, str] = {}
+
+    def fault(
+        self,
+        name: str,
+        cause: str,
+        rules: tuple[str, ...],
+        lines: tuple[int, ...],
+        text: str,
+        *changes: tuple[str, str],
+    ) -> None:
+        """Enter a faulty program; its counterpart is a healthy one."""
+        self.faulty.append(Program(name, cause, rules, lines, text, changes))
+        self.sound[f"{name}, mended"] = text
+
+    def healthy(self, name: str, text: str) -> None:
+        """Enter a program that only looks suspicious."""
+        self.sound[name] = text
 
 
-def fault(
-    name: str,
-    cause: str,
-    rules: tuple[str, ...],
-    lines: tuple[int, ...],
-    text: str,
-    *changes: tuple[str, str],
-) -> None:
-    """Enter a faulty program; its counterpart is a healthy one."""
-    FAULTY.append(Program(name, cause, rules, lines, text, changes))
-    SOUND[f"{name}, mended"] = text
-
-
-def healthy(name: str, text: str) -> None:
-    """Enter a program that only looks suspicious."""
-    SOUND[name] = text
+PROGRAMS = Programs()
+fault, healthy = PROGRAMS.fault, PROGRAMS.healthy

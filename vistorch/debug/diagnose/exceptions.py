@@ -15,9 +15,11 @@ from ...engine.base.events import OUTSIDE, _kind
 from ..line_lookup import Line, cell_of
 from ..lines import overwritten
 from ..shapes import explain
+from .evidence import MOVES
 from .finding import BAD, EXACT, LINEAGE, Finding
 from .pictures import samples_of
 from .rules.reach import CUTS, STEPWISE, WRITTEN
+from .written import literal, returned, without_gradients
 
 
 def of_exception(error: BaseException, ev: Any) -> Finding | None:
@@ -52,7 +54,7 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
         r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds|index out of range", text
     )
     if found is not None and isinstance(error, (IndexError, RuntimeError)):
-        return _out_of_range(error, line)
+        return _out_of_range(error, line, ev)
     if "Expected more than 1 value per channel when training" in text:
         return Finding(
             "one sample",
@@ -61,6 +63,7 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
             "A batch norm in training mode is given a single value per channel: a batch of one.",
             line,
             "one sample",
+            also=_loader(error, ev),
             advice="Drop the last batch (drop_last=True), or call eval().",
             weight=20.0,
         )
@@ -73,6 +76,7 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
             shapes.sentence,
             line,
             "does not fit",
+            also=_made(error, ev),
             layer=shapes.module,
             proof=[(one.name, one.text + (f", {one.note}" if one.note else "")) for one in shapes.operands],
             confirm=("the shapes on that line", " and ".join(one.text for one in shapes.operands)),
@@ -83,8 +87,106 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
         return None
     first = text.strip().splitlines()[0] if text.strip() else type(error).__name__
     return Finding(
-        "exception", BAD, EXACT, f"{type(error).__name__}: {first[:160]}", line, "raises", weight=20.0
+        "exception",
+        BAD,
+        EXACT,
+        f"{type(error).__name__}: {first[:160]}",
+        line,
+        "raises",
+        also=_wide(error, ev) if "dtype" in first or "scalar type" in first else None,
+        weight=20.0,
     )
+
+
+def _given(error: BaseException) -> Any:
+    """What the frames of the library that raised were given, the innermost first."""
+    every = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for frame in reversed(every):
+        if _kind(frame.f_code.co_filename) == OUTSIDE:
+            return
+        yield frame.f_locals
+
+
+def _made(error: BaseException, ev: Any) -> tuple[Line, str] | None:
+    """Where the layer that raised was made."""
+    for names in _given(error):
+        made = ev.origins.get(id(names.get("self")))
+        if made is not None and made[0] == "module":
+            line = ev.line(made[2])
+            return None if line is None else (line, "made here")
+    return None
+
+
+def _loader(error: BaseException, ev: Any) -> tuple[Line, str] | None:
+    """Where the loader was made whose last batch is one sample."""
+    if not ev.loaders:
+        return None
+    loader = ev.loaders[-1][0]
+    size, rows = getattr(loader, "batch_size", None), len(getattr(loader, "dataset", ()))
+    if not size or getattr(loader, "drop_last", False) or (size > 1 and rows % size != 1):
+        return None
+    line = _assigned(error, ev, loader)
+    return None if line is None else (line, "its last batch is one sample" if size > 1 else "batches of one")
+
+
+def _assigned(error: BaseException, ev: Any, thing: Any) -> Line | None:
+    """The line that gives a thing its name."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        for name, value in [*frame.f_locals.items(), *frame.f_globals.items()]:
+            if value is thing and not name.startswith("_"):
+                found = ev.assigned(name)
+                if found is not None:
+                    return found
+    return None
+
+
+def _wide(error: BaseException, ev: Any) -> tuple[Line, str] | None:
+    """Where the values of 64 bits were made that meet others of 32."""
+    for names in _given(error):
+        for value in list(names.values()):
+            d = getattr(value, "_data", None)
+            if d is None or str(d.dtype) != "float64":
+                continue
+            known = ev.table.get(id(d))
+            if known is None or known.data is not d:
+                continue
+            while known.parents and (known.op in MOVES or known.op.startswith("index")):
+                if str(known.parents[0].data.dtype if known.parents[0].data is not None else "") != "float64":
+                    break
+                known = known.parents[0]
+            line = ev.line(known.place)
+            if line is not None:
+                return line, "makes float64"
+    return None
+
+
+def _labels(ev: Any) -> tuple[Line, str] | None:
+    """Where a data set of the user's own gives its labels."""
+    data = getattr(ev.loaders[-1][0], "dataset", None) if ev.loaders else None
+    give = getattr(type(data), "__getitem__", None)
+    if give is None or not hasattr(give, "__code__") or _kind(give.__code__.co_filename) != OUTSIDE:
+        return None
+    line = returned(give)
+    return None if line is None else (line, "counts from 1")
+
+
+def _asked(error: BaseException, ev: Any) -> tuple[Line, str] | None:
+    """Where the layer that gives a score for each class was made, or the number of its classes was written."""
+    from ..lineage import beyond
+
+    for names in _given(error):
+        scores = names.get("input")
+        d = getattr(scores, "_data", None)
+        known = None if d is None else ev.table.get(id(d))
+        if known is None or known.data is not d:
+            continue
+        last = beyond(known)
+        made = None if last.model is None else ev.origins.get(id(last.module))
+        line = None if made is None else ev.line(made[2])
+        line = literal(line, ("out_features",), 1) or line
+        if line is not None:
+            return line, "has too few"
+    return None
 
 
 def innermost(error: BaseException) -> Line | None:
@@ -131,7 +233,7 @@ def _in_place(ev: Any, line: Line | None) -> Finding:
 def _no_grad(ev: Any, line: Line | None) -> Finding:
     from ..lineage import ancestors
 
-    place, word = None, ""
+    place, word, calls = None, "", None
     root = ev.newest_scalar()
     if root is not None:
         for v in ancestors(root):
@@ -142,7 +244,15 @@ def _no_grad(ev: Any, line: Line | None) -> Finding:
             elif not v.grad and v.op != "source" and any(a.needs for a in v.parents):
                 place, word = v.place, "no_grad()"
             if place is not None:
+                calls = None if v.call is None else v.call.place
                 break
+    also = None
+    if word == "no_grad()":
+        outer = without_gradients(ev.line(place))
+        if outer is None and calls is not None:
+            outer = without_gradients(ev.line(calls))
+        outer = outer or without_gradients(line)
+        also = None if outer is None else (outer, "switches it off")
     text = (
         f"The loss has no history: {word} ends it."
         if word
@@ -156,6 +266,7 @@ def _no_grad(ev: Any, line: Line | None) -> Finding:
         text,
         at or line,
         "history ends" if at else "starts the pass",
+        also=also,
         related=[(line, "backward")] if at is not None and line is not None else [],
         confirm=("loss.requires_grad", "False"),
         advice=f"Compute the loss without {word}." if word else "",
@@ -163,9 +274,10 @@ def _no_grad(ev: Any, line: Line | None) -> Finding:
     )
 
 
-def _out_of_range(error: BaseException, line: Line | None) -> Finding:
+def _out_of_range(error: BaseException, line: Line | None, ev: Any) -> Finding:
     """Which sample has a label that is no class."""
     proof: list = []
+    from_one = False
     samples: list = []
     text = str(error).splitlines()[0]
     for frame, _ in traceback.walk_tb(error.__traceback__):
@@ -181,6 +293,7 @@ def _out_of_range(error: BaseException, line: Line | None) -> Finding:
             bad = np.flatnonzero(((labels < 0) & (labels != -100)) | (labels >= classes))
             if len(bad):
                 samples = samples_of(labels, bad)
+                from_one = bool(labels.min() >= 1 and labels.max() == classes)
                 text = (
                     f"Label {int(labels[bad[0]])} is no class: there are {classes}, from 0 to {classes - 1}."
                 )
@@ -218,6 +331,7 @@ def _out_of_range(error: BaseException, line: Line | None) -> Finding:
         text,
         line,
         "takes classes",
+        also=_labels(ev) if from_one else _asked(error, ev),
         proof=proof,
         samples=samples,
         confirm=("y.min(), y.max()", "beyond the classes"),

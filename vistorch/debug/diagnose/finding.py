@@ -27,6 +27,8 @@ class Finding:
         text: what happens, one sentence, no advice.
         place: the line; None where only the layer is known.
         label: 1 to 3 words for that line.
+        also: a second line that might be changed as well, with its label: where a wrong value was written and where
+            it is used.
         related: other lines that belong to it, with a label each.
         layer: a module or parameter, as a person writes it.
         proof: what was counted or measured: rows of (what, number or words).
@@ -53,6 +55,7 @@ class Finding:
     text: str
     place: Line | None = None
     label: str = ""
+    also: tuple[Line, str] | None = None
     related: list[tuple[Line, str]] = field(default_factory=list)
     layer: str = ""
     proof: list[tuple[str, Any]] = field(default_factory=list)
@@ -72,12 +75,26 @@ class Finding:
         return f"{SIGNS[self.severity]} {self.text}  {CERTAINTY[self.certainty]}"
 
     @property
+    def named(self) -> list[Line]:
+        """The lines that it names: its place, and the second one where there is any."""
+        return [line for line in (self.place, self.also and self.also[0]) if line is not None]
+
+    @property
     def where(self) -> str:
-        """The line, or the layer, in words."""
+        """The lines, or the layer, in words."""
         if self.place is None:
             return self.layer
         line = self.place
-        return f"[{line.cell}] line {line.line}" if line.cell is not None else f"{line.path}:{line.line}"
+        text = f"[{line.cell}] line {line.line}" if line.cell is not None else f"{line.path}:{line.line}"
+        if self.also is None:
+            return text
+        other = self.also[0]
+        if (other.file, other.line) == (line.file, line.line):
+            return text
+        if other.file == line.file:
+            return f"{text} or {other.line}"
+        more = f"[{other.cell}] line {other.line}" if other.cell is not None else f"{other.path}:{other.line}"
+        return f"{text} or {more}"
 
 
 def rank(finding: Finding) -> tuple:

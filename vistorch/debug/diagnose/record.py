@@ -171,8 +171,12 @@ def wire_of(finding: Finding) -> Wired:
 
 
 def places(finding: Finding) -> list:
-    """The guilty line and those related to it, in the order of the file: (line, label, whether guilty)."""
+    """The guilty lines and those related to it, in the order of the file: (line, label, whether guilty)."""
     found = [] if finding.place is None else [(finding.place, finding.label, True)]
+    if finding.also is not None and finding.place is not None:
+        line, label = finding.also
+        if (line.file, line.line) != (finding.place.file, finding.place.line):
+            found.append((line, label, True))
     for line, label in finding.related[:2]:
         if all((line.file, line.line) != (other.file, other.line) for other, _, _ in found):
             found.append((line, label, False))

@@ -64,6 +64,9 @@ def diverges(case: Case) -> Iterator[Cure]:
             if isinstance(node, ast.keyword) and node.arg == "reduction":
                 if isinstance(node.value, ast.Constant) and node.value.value == "sum":
                     yield Cure(program, program.replaced(node.value, '"mean"'))
+    elif label.startswith("epsilon"):
+        for _, call in made(case):
+            yield Cure(program, argued(program, call, "eps", "1e-4"))
     elif label == "momentum":
         for _, call in made(case):
             yield Cure(program, argued(program, call, "momentum", "0.9"))
@@ -73,7 +76,9 @@ def diverges(case: Case) -> Iterator[Cure]:
 
 
 def too_large(case: Case) -> Iterator[Cure]:
-    """A tenth of the rate, or less."""
+    """A tenth of the rate, or less; or the loss divided by the passes that are added up."""
+    if case.finding.label == "adds up":
+        yield from diverges(case)
     for factor in (0.1, 0.01, 0.001):
         yield from scaled(case, factor)
 
@@ -222,6 +227,30 @@ def vanishes(case: Case) -> Iterator[Cure]:
         yield Cure(program, edits)
 
 
+def wraps(case: Case) -> Iterator[Cure]:
+    """The first operand as a float."""
+    program = case.program
+    for node in program.nodes(case.line, ast.BinOp):
+        yield Cure(program, program.replaced(node.left, f"{bracketed(program, node.left)}.float()"))
+
+
+def norm_of_one(case: Case) -> Iterator[Cure]:
+    """Sixteen samples in a batch, where it was written that there is one."""
+    program = case.program
+    for node in ast.walk(program.tree):
+        pairs: list[tuple[object, ast.expr]] = []
+        if isinstance(node, ast.keyword):
+            pairs = [(node.arg, node.value)]
+        elif isinstance(node, ast.Dict):
+            pairs = [(getattr(k, "value", None), v) for k, v in zip(node.keys, node.values, strict=True)]
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            pairs = [("batch_size", node.value)]
+        for name, value in pairs:
+            one = isinstance(value, ast.Constant) and value.value == 1 and value.value is not True
+            if name == "batch_size" and one and value.lineno == case.line:
+                yield Cure(program, program.replaced(value, "16"))
+
+
 CURES = {
     "diverges": diverges,
     "too large": too_large,
@@ -233,4 +262,6 @@ CURES = {
     "big start": big_start,
     "small start": own_start,
     "vanishes": vanishes,
+    "wraps": wraps,
+    "norm of one": norm_of_one,
 }

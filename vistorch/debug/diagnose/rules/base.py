@@ -49,9 +49,12 @@ class Rule:
             text: the sentence.
             place: raw, or a line.
             label: of that line.
-            **more: fields of the finding.
+            **more: fields of the finding; `also` is (raw or a line, label).
         """
         line = place if isinstance(place, Line) else self.ev.line(place)
+        also = more.pop("also", None)
+        if also is not None and also[0] is not None:
+            more["also"] = next(iter(self.lines(also)), None)
         more.setdefault("severity", self.severity)
         more.setdefault("certainty", self.certainty)
         return Finding(self.name, text=text, place=line, label=label, **more)

@@ -11,6 +11,7 @@ from typing import Any
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
+from ..written import literal
 from .base import Rule
 
 HABIT = 2  # steps in which a thing must have happened
@@ -60,6 +61,7 @@ class UsedTwice(Rule):
                 else f"{what} used again: {optimizer}.step() comes {most:,} times without a clearing before it.",
                 again or seldom or ledger.step_place,
                 "clears another's" if again else "clears too seldom" if seldom else "uses old ones again",
+                also=None if again or seldom or last is None else (last.place, "clear before it"),
                 related=self.lines(
                     (ledger.step_place if again or seldom else None, "uses old ones again"),
                     (None if last is None else last.place, "adds to them"),
@@ -309,7 +311,7 @@ class ClippedAway(Rule):
 
     Meaning: clipping is for the few steps whose gradient is too large; a bound that each step meets is a smaller rate.
     Fires: when in nine of ten looks, and four or more, the norm was above a hundred times its bound, the optimizer's
-    step grows with the gradient (Adam's does not), and the run keeps nine tenths of its first loss.
+    step grows with the gradient (Adam's does not), and the run learns nothing or keeps nine tenths of its first loss.
     Wrong if: the rate was chosen for it, and then the run learns.
     Healthy programs tried: norms of 1 and of 0.1 with SGD, private gradients, normalised gradients with a large rate,
     Adam under a small bound.
@@ -328,13 +330,16 @@ class ClippedAway(Rule):
         steps = [one for one in self.ev.ledgers.values() if one.steps]
         plain = [one for one in steps if type(one.optimizer).__name__ in ("SGD", "ASGD")]
         course = Course(self.ev)
-        if not plain or len(plain) < len(steps) or not course.known or course.late < 0.9 * abs(course.first):
+        if not plain or len(plain) < len(steps) or not course.known:
+            return
+        if course.late < 0.9 * abs(course.first) and not course.stays:
             return
         place, norm, bound = seen[len(seen) // 2]
         yield self.found(
             f"Gradients of a norm of {number(norm)} are clipped to {number(bound)}: next to nothing is left of them.",
             place,
             "leaves nothing",
+            also=(literal(self.ev.line(place), ("max_norm", "clip_value"), 1), "the bound"),
             proof=[
                 ("norm beside the bound, median", number(ratios[len(ratios) // 2])),
                 ("looks", len(seen)),

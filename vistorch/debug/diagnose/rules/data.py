@@ -139,6 +139,7 @@ class SameBatch(Rule):
             f"Every step takes the same batch: the loader is begun anew {len(ev.loaders):,} times.",
             place,
             "begins anew",
+            also=(self._made(loader), "made here"),
             proof=[
                 ("iterations begun", len(ev.loaders)),
                 ("steps", ev.steps),
@@ -150,6 +151,11 @@ class SameBatch(Rule):
             advice="Write for x, y in loader: around the step.",
             weight=6.0,
         )
+
+    def _made(self, loader: Any) -> Any:
+        """The line that makes a loader."""
+        made = self.ev.origins.get(id(loader))
+        return None if made is None else made[2]
 
 
 class Apart(Counting):
@@ -551,6 +557,7 @@ class OtherScale(Rule):
         self.trained: dict[int, list[float]] = {}  # by module: the sizes of its inputs
         self.measured: dict[int, list] = {}
         self.places: dict[int, Any] = {}
+        self.prepared: dict[int, Any] = {}  # by module: where what it was trained on was computed
 
     def at_look(self, p: Any) -> None:
         """The size of what is trained on."""
@@ -561,6 +568,9 @@ class OtherScale(Rule):
             if size is not None and len(self.trained.setdefault(id(call.module), [])) < 200:
                 self.trained[id(call.module)].append(size)
                 self.places.setdefault(id(call.module), call.place)
+                known = self.ev.table.get(id(call.inputs._data)) if p.turn else None
+                if known is not None:
+                    self.prepared.setdefault(id(call.module), self.ev.prepared(known, computed=True))
 
     @staticmethod
     def _size(call: Any) -> float | None:
@@ -578,7 +588,8 @@ class OtherScale(Rule):
         for call in self.ev.calls_of(value, 60):
             if call.grad or call.trained or id(call.module) not in self.trained:
                 continue
-            entry = self.measured.setdefault(id(call.module), [[], call, place])
+            i = id(call.module)
+            entry = self.measured.setdefault(i, [[], call, place])
             size = self._size(call) if len(entry[0]) < 50 else None
             if size is not None:
                 entry[0].append(size)
@@ -599,6 +610,7 @@ class OtherScale(Rule):
                 f"{number(seen)}.",
                 call.place,
                 "another scale",
+                also=(self.prepared.get(i), "what training has"),
                 related=self.lines((self.places.get(i), "trained on"), (place, "measured")),
                 proof=[("size in training", number(usual)), ("size in evaluation", number(seen))],
                 confirm=("x.abs().mean() of both", f"{number(usual)}, {number(seen)}"),
@@ -691,4 +703,73 @@ class Unrelated(Rule):
         )
 
 
-RULES = (Collects, SortedLabels, SameBatch, Apart, OneClass, NeverAsked, ByRow, Alike, OtherScale, Unrelated)
+class Wraps(Rule):
+    """Numbers of 8 bits were subtracted, added or multiplied beyond their range, and given to a model.
+
+    Meaning: an unsigned byte goes from 0 to 255; 100 - 128 is 228 there.
+    Fires: when what a model is given was computed from integers of 8 bits by a sum, a difference or a product whose
+    results are not those of whole numbers.
+    Wrong if: a remainder is what is meant, as in a code of bytes.
+    Healthy programs tried: bytes brought to float first, differences that stay within the range, masks of bytes,
+    quantised weights, indices.
+    """
+
+    name, title, certainty, severity = "wraps", "integers of 8 bits", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.done = 0
+        self.wrong: tuple[Any, str, int, int, Any] | None = None
+
+    def at_look(self, p: Any) -> None:
+        """Compute it again in whole numbers."""
+        if self.done >= 3 or self.wrong is not None or p.root is None:
+            return
+        self.done += 1
+        for given in self.ev.fed(p):
+            for v in itertools.islice(ancestors(given), 200):
+                d = array(v)
+                if v.op not in SUMS or d is None or d.dtype.kind not in "iu" or d.dtype.itemsize != 1:
+                    continue
+                sides = [array(x) if x.__class__ is Value else x for x in v.ins[:2]]
+                if len(sides) < 2 or any(x is None or isinstance(x, (float, bool, complex)) for x in sides):
+                    continue
+                a, b = (np.asarray(x).astype(np.int64) for x in sides)
+                off = int((SUMS[v.op](a, b) != d).sum())
+                if off:
+                    self.wrong = (v.place, str(d.dtype), off, d.size, given.place)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        if self.wrong is None:
+            return
+        place, kind, off, size, given = self.wrong
+        yield self.found(
+            f"This line leaves the range of {kind}: {off:,} of {size:,} results wrap around.",
+            place,
+            "wraps around",
+            related=self.lines((given, "given to the model")),
+            proof=[("results that wrap around", off), ("of", size), ("type", kind)],
+            confirm=("x.min(), x.max(), before and after that line", "beyond its range"),
+            unless="a remainder is meant.",
+            advice="Bring it to float first: x.float() - 128.",
+            weight=7.0,
+            explains=("learns nothing", "unrelated", "one class", "big start", "mean"),
+        )
+
+
+SUMS = {"sub": np.subtract, "add": np.add, "mul": np.multiply}
+
+RULES = (
+    Wraps,
+    Collects,
+    SortedLabels,
+    SameBatch,
+    Apart,
+    OneClass,
+    NeverAsked,
+    ByRow,
+    Alike,
+    OtherScale,
+    Unrelated,
+)

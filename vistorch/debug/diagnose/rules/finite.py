@@ -15,6 +15,7 @@ from ..finding import BAD, EXACT, Finding, number
 from ..heads import array
 from .base import Rule
 
+THROWN = 1.0  # a step changed a weight by more than all of it
 GROWN = 10.0  # times the loss before: it had left its course
 # where an op's slope is infinite or missing: a test of its first input
 EDGES = {
@@ -46,7 +47,7 @@ class NotFinite(Rule):
 
     Meaning: a NaN or an infinity spreads to all that is computed from it; what matters is the first.
     Fires: when a loss, or a gradient that a step uses, is not finite. The op is named if all it was given was
-    finite; of a gradient, if the op has no finite slope at a value it was given.
+    finite; of a gradient, if the op has no finite slope at a value it was given, or overflows there.
     Wrong if: infinities are meant, as in masks; they are followed only from a loss that is not finite.
     Healthy programs tried: masks of -inf before a softmax, `where` over safe values, losses skipped by a scaler,
     overflow in half precision that a scaler finds.
@@ -123,7 +124,7 @@ class NotFinite(Rule):
             for v in sorted(ancestors(p.root), key=lambda v: v.seq):
                 if not v.needs:
                     continue
-                found = _edge(v)
+                found = _edge(v) or _over(v)
                 if found:
                     edge = (v, found)
                     break
@@ -162,7 +163,11 @@ class NotFinite(Rule):
         ]
         if f["facts"]:
             proof.append(f["facts"])
-        if f["weights"] or (grown and not f.get("slope")):
+        moves = [
+            m for one in self.ev.ledgers.values() for h in one.each for _, m in h.moves if h.tensor.ndim >= 2
+        ]
+        thrown = max(moves, default=0.0) > THROWN and len(before) >= 2 and not f["source"]
+        if f["weights"] or ((grown or thrown) and not f.get("slope")):
             self.ev.diverged = f
             if len(before) >= 2 or f["weights"]:
                 return  # the run diverged: it is for the rule that looks at the course
@@ -239,6 +244,21 @@ def facts(v: Value) -> tuple[str, str] | None:
     return None
 
 
+def _squares(x: np.ndarray) -> np.ndarray:
+    """Where a divisor, or its square, which the slope divides by, is 0 or too large for its type."""
+    most = np.sqrt(np.finfo(x.dtype).max)
+    return (np.abs(x) > most) | (np.abs(x) < 1 / most)
+
+
+def _over(v: Value) -> tuple[str, str] | None:
+    """How large the inputs were of an op that was given finite ones and gave an infinity."""
+    out = array(v)
+    if v.op not in ("exp", "expm1", "cosh", "sinh", "square") or out is None or not np.isinf(out).any():
+        return None
+    d = array(v.parents[0]) if v.parents else None
+    return ("largest input", number(float(d.max()))) if d is not None and np.isfinite(d).all() else None
+
+
 def _edge(v: Value) -> tuple[str, str] | None:
     """Where an op has no finite slope: how many of its inputs are there."""
     first = v.ins[0] if v.ins and v.ins[0].__class__ is Value else None
@@ -252,7 +272,7 @@ def _edge(v: Value) -> tuple[str, str] | None:
         test = EDGES["sqrt"]
     if v.op in ("div", "true_divide") and len(v.parents) > 1:
         d = array(v.parents[1])
-        test = EDGES["reciprocal"]
+        test = _squares
         if d is None:
             return None
     if v.op.startswith(("norm", "linalg_vector_norm", "std", "vector_norm")):

@@ -15,10 +15,12 @@ from ..course import Course
 from ..evidence import CONSTANT
 from ..finding import MEASURED, WRONG, Finding, number
 from ..heads import array, of
+from ..written import argument, half_written, literal
 from .base import Rule
 from .data import Collects  # noqa: F401  (its heads are read here)
 
 TINY, LARGE, WILD = 1e-5, 0.2, 3.0  # update / weight
+WIDE = 1000.0  # targets that nobody brought to scale
 OFF = 0.9  # share of units
 
 
@@ -27,15 +29,22 @@ def first_held(ev: Any) -> Any:
     return max((one for one in ev.ledgers.values() if one.steps), key=lambda one: one.steps, default=None)
 
 
+def written(ev: Any, at: Any, name: str) -> Any:
+    """The line in which an argument of an optimizer was written, where that is not the line that makes it."""
+    return literal(ev.line(at.place), (name,), 1 if name == "lr" else None)
+
+
 class Diverges(Rule):
     """The loss grows without end: it is said what makes steps so large, in the order of what is most often the reason.
 
     Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
     Fires: when the loss ends above twice what it was at first (and four times its noise), or stops being finite
-    after it had grown tenfold or its weights had. Named is the first that holds: gradients of several passes added
-    up without being divided; a loss that is a sum; a momentum of 0.98 or more; else the learning rate. A sum, under
-    an optimizer whose step grows with it, and a momentum of 0.98 or more are named too where the run learns nothing;
-    one of 0.995 where it keeps three tenths of what the best constant costs.
+    after it had grown tenfold or its weights had, or learns nothing after it had grown tenfold and turned the units of
+    a relu off. Named is the first that holds: an epsilon that is 0 in half precision; targets above 1000 under a square
+    and plain steps; gradients of several passes added up without being divided; a loss that is a sum; a momentum of
+    0.98 or more; else the learning rate. A sum, under an optimizer whose step grows with it, and a momentum of 0.98 or
+    more are named too where the run learns nothing; one of 0.995 where it keeps three tenths of what the best constant
+    costs.
     Wrong if: the loss is to be made larger, or competes with another.
     Healthy programs tried: warm-up, spikes that pass, adversarial training, losses below 0, rewards.
     """
@@ -46,9 +55,17 @@ class Diverges(Rule):
         super().__init__(evidence)
         self.sums: list[Any] = []
         self.looks = 0
+        self.target: Any = None  # the line that gives them their name
+        self.asked: Any = None  # where the targets were made
 
     def at_look(self, p: Any) -> None:
         """Whether the loss is a sum over samples."""
+        cached = self.ev.heads_of
+        if p.turn and self.asked is None and cached is not None and cached[0] == (id(p.root), p.number):
+            target = cached[1][0].target if len(cached[1]) == 1 else None
+            self.asked = None if target is None else self.ev.prepared(target)
+            name = argument(self.ev.line(cached[1][0].value.place), 1) if target is not None else ""
+            self.target = self.ev.assigned(name) if name else None
         if p.root is None or not p.accumulates or self.looks > 16:
             return
         self.looks += 1
@@ -70,6 +87,13 @@ class Diverges(Rule):
             if v.op in ("sum_all", "sum") and v.parents and v.parents[0].shape and v.parents[0].shape[0] > 1:
                 self.sums.append(v.place)
                 return
+            if v.op == "add" and len(v.parents) == 2:  # of several terms
+                found = next(
+                    (h for h in map(of, v.parents) if h is not None and h.value.consts[-1:] == (2,)), None
+                )
+                if found is not None and found.prediction.shape[:1] > (1,):
+                    made = self.ev.origins.get(id(found.value.module))
+                    self.sums.append(found.value.place if made is None else made[2])
             if v.op in ("div", "mul", "mean_all", "add"):
                 return
             v = v.parents[0] if len(v.parents) == 1 else None
@@ -85,6 +109,8 @@ class Diverges(Rule):
         group = at.optimizer.param_groups[0]
         heavy = group.get("momentum", 0) or 0
         size = abs(course.constant or course.first)
+        # it went far, and came to rest where units are off
+        burst = course.stays and course.most > 10 * abs(course.first) and self._off()
         inert = course.known and (
             (heavy >= 0.98 and (course.stays or course.rises))
             or (heavy >= 0.995 and course.late > 0.3 * size)
@@ -95,6 +121,7 @@ class Diverges(Rule):
             not lost
             and not inert
             and not summed
+            and not burst
             and not (course.count >= 6 and course.rises and self._steadily(course))
         ):
             return
@@ -108,9 +135,38 @@ class Diverges(Rule):
             ("steps", at.steps),
             ("learning rate", rate),
         ]
+        if burst and not lost and not course.rises:
+            start = (
+                f"The loss goes up from {number(course.first)} to {number(course.most)}, and learns nothing"
+            )
         each = ev.passes / max(1, ev.steps)
         momentum = max(group.get("momentum", 0) or 0, 0)
-        if each >= 1.9 and not self._divided() and not inert and not summed:
+        wide, also = self._wide(), None
+        held = [h.tensor for h in at.each]
+        eps = group.get("eps")
+        if (
+            lost
+            and isinstance(eps, float)
+            and any(p._data.dtype == np.float16 for p in held)
+            and not np.float16(eps)
+        ):
+            text, place, label = (
+                f"{start}: weights are float16, in which an epsilon of {eps:g} is 0.",
+                at.place or at.step_place,
+                f"epsilon {eps:g}",
+            )
+            also = (half_written(ev.line(at.place)), "half precision")
+            advice = "Keep the weights in float32 and use autocast, or give an epsilon of 1e-4."
+        elif wide is not None and not inert and each < 1.9 and not self.sums:
+            size, made = wide
+            text, place, label = (
+                f"{start}: the targets are as large as {number(size)}, and so are the gradients.",
+                made,
+                "not scaled",
+            )
+            also = (self.target, "the targets")
+            advice = "Bring the targets to mean 0 and deviation 1."
+        elif each >= 1.9 and not self._divided() and not inert and not summed:
             text, place, label = (
                 f"{start}: {each:.0f} passes are added up for each step, undivided.",
                 ev.last_place,
@@ -139,6 +195,7 @@ class Diverges(Rule):
             place,
             label,
             severity=WRONG,
+            also=also or (written(self.ev, at, "momentum" if label == "momentum" else "lr"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=proof,
             confirm=(f"{optimizer} with a tenth of the rate, the first ten losses", "they fall"),
@@ -147,6 +204,23 @@ class Diverges(Rule):
             weight=3.0,
             explains=("learns nothing", "dead units", "saturated", "too large", "one class", "unrelated"),
         )
+
+    def _off(self) -> bool:
+        """Whether a relu's units, which were on at first, are off in the end."""
+        units = next((r for r in self.ev.rules if isinstance(r, Units)), None)
+        seen = (
+            [] if units is None else [shares for key, (shares, _) in units.seen.items() if key[1] == "relu"]
+        )
+        return any(len(one) > 3 and one[0] < 0.5 and min(one[-3:]) >= OFF for one in seen)
+
+    def _wide(self) -> tuple[float, Any] | None:
+        """The size of targets that a square is taken of as they are, and where they were made."""
+        values = self.ev.targets.values
+        at = first_held(self.ev)
+        if not values or self.asked is None or type(at.optimizer).__name__ != "SGD":
+            return None
+        size = float(np.sqrt(np.median([mean * mean + spread for mean, spread, _ in values])))
+        return (size, self.asked) if size > WIDE else None
 
     def _steadily(self, course: Course) -> bool:
         finite = course.losses[np.isfinite(course.losses)]
@@ -179,10 +253,32 @@ class TooLarge(Rule):
         if len(moves) < 4 or (float(np.median(moves)) < LARGE and max(early, default=0) < WILD):
             return
         ratio, rate = max(float(np.median(moves)), float(np.median(early))), number(float(at.rates[0]))
+        each = self.ev.passes / max(1, self.ev.steps)
+        if each >= 1.9 and not self.ev.divided:
+            yield self.found(
+                f"A step changes weights by {100 * ratio:.0f} % of their size: {each:.0f} passes are added up for "
+                "each, undivided.",
+                self.ev.last_place,
+                "adds up",
+                also=(at.place, f"rate {rate}"),
+                related=self.lines((at.step_place, "steps")),
+                proof=[
+                    ("update / weight, median", number(ratio)),
+                    ("passes for each step", number(each)),
+                    course.ends(),
+                ],
+                confirm=(f"the loss divided by {each:.0f}", "it falls"),
+                unless="the sum is wanted.",
+                advice=f"Divide the loss by {each:.0f} before backward().",
+                weight=3.0,
+                explains=("learns nothing", "dead units", "saturated", "unrelated", "one class", "mean"),
+            )
+            return
         yield self.found(
             f"A step changes weights by {100 * ratio:.0f} % of their size: the learning rate of {rate} is too large.",
             at.place or at.step_place,
             f"rate {rate}",
+            also=(written(self.ev, at, "lr"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=[
                 ("update / weight, median", number(ratio)),
@@ -229,6 +325,7 @@ class TooSmall(Rule):
             f"A step changes weights by {number(ratio)} of their size: a learning rate of {rate} is too small.",
             at.place or at.step_place,
             f"rate {rate}",
+            also=(written(self.ev, at, "lr"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=[
                 ("update / weight, median", number(ratio)),
@@ -283,6 +380,7 @@ class DecayWins(Rule):
             "their first size: it is stronger than the gradients.",
             at.place or at.step_place,
             f"decay {decay:g}",
+            also=(written(self.ev, at, "weight_decay"), "is written"),
             related=self.lines((at.step_place, "steps")) if at.place else [],
             proof=[
                 ("size of all weights, first and last", f"{number(first)}, {number(late)}"),
@@ -334,6 +432,8 @@ class Units(Rule):
                 return begun[1]
             if written is not None and (begun is None or written[0] > begun[3]):
                 return written[1]
+            if id(t) not in self.ev.registered and (t._data < 0).all():
+                return self.ev.assigned(self.ev.name_of(t))
         return None
 
     def at_look(self, p: Any) -> None:
@@ -357,8 +457,9 @@ class Units(Rule):
                 share = float(edge.mean())
             entry = self.seen.setdefault((self.ev.blamed(v), v.op, id(v.module)), [[], v.module])
             entry[0].append(share)
-            if share == 1.0 and v.op == "relu" and id(v.module) not in self.biased and v.parents:
-                self.biased[(self.ev.blamed(v), v.op, id(v.module))] = self._bias(v.parents[0])
+            key = (self.ev.blamed(v), v.op, id(v.module))
+            if share == 1.0 and v.op == "relu" and key not in self.biased and v.parents:
+                self.biased[key] = self._bias(v.parents[0])
 
     def findings(self) -> Iterator[Finding]:
         """Say which layer."""
@@ -369,7 +470,8 @@ class Units(Rule):
             whole = op == "relu" and len(shares) >= 6 and min(shares) == 1.0
             if len(late) < 3 or min(late) < OFF or not (whole or course.stays):
                 continue
-            place = self.biased.get(key) or place
+            written_at = self.biased.get(key)
+            place = written_at or place
             named = self.ev.module_name(module) if module is not None else ""
             what = "are 0 for every sample" if op == "relu" else "are at the ends of their range"
             yield self.found(

@@ -339,8 +339,10 @@ class Broadcast(Counting):
                     and y.shape[-1] > 1
                 ):
                     if self._modelled(x) != self._modelled(y) or (loss and x.needs != y.needs):
-                        entry = self.times.setdefault((v.place, v.op, loss), [0, a.shape, b.shape])
+                        entry = self.times.setdefault((v.place, v.op, loss), [0, a.shape, b.shape, None])
                         entry[0] += 1
+                        call = next((s.model for s in (x, y) if s.model is not None), None)
+                        entry[3] = None if call is None else call.place
 
     @staticmethod
     def _whole(v: Value) -> Value:
@@ -362,7 +364,7 @@ class Broadcast(Counting):
 
     def findings(self) -> Iterator[Finding]:
         """Say where."""
-        for (place, _op, loss), (times, a, b) in self.times.items():
+        for (place, _op, loss), (times, a, b, call) in self.times.items():
             if times < 2:
                 continue
             wide = max((a, b), key=len)
@@ -371,6 +373,7 @@ class Broadcast(Counting):
                 f"{_sized(a)} meets {_sized(b)} and becomes {_sized(tuple(full))}: all pairs are compared.",
                 place,
                 "all pairs",
+                also=(call, "computes one side"),
                 severity=WRONG if loss else DOUBTFUL,
                 proof=[("shapes", f"{_sized(a)} and {_sized(b)}"), ("passes", times)],
                 confirm=("prediction.shape, target.shape", f"{_sized(a)} and {_sized(b)}"),
@@ -621,6 +624,7 @@ class TargetGiven(Heads):
     """
 
     name, title, certainty, severity = "target given", "targets among the inputs", EXACT, WRONG
+    joined: Any = None  # where the inputs were put together
 
     def look(self, head: Head, p: Any) -> None:
         """Compare targets with what the model was given."""
@@ -654,6 +658,8 @@ class TargetGiven(Heads):
                 if len(same) and x.shape[1] > len(same):
                     what = f"column {int(same[0])}"
                     self.note((made or head.value.place, "window" if made else "column"), place, what, p.loss)
+                    if p.turn and self.joined is None:
+                        self.joined = self.ev.prepared(given)
 
     def _made(self, target: Value | None, given: Value) -> Any:
         """The line that takes targets out of what the inputs are taken out of; None where it is not seen."""
@@ -680,6 +686,7 @@ class TargetGiven(Heads):
                 text,
                 call if kind == "column" else place,
                 "gives the target" if kind == "column" else "asks for the input",
+                also=(self.joined, "puts the inputs together") if kind != "tokens" else None,
                 related=self.lines(
                     (
                         place if kind == "column" else call,

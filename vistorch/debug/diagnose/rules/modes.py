@@ -13,6 +13,7 @@ from typing import Any
 from ...line_lookup import Line
 from ..course import Course
 from ..finding import EXACT, LINEAGE, MEASURED, WRONG, Finding
+from ..written import batches, literal
 from .base import Rule
 
 DEEP = 400  # values that are followed from a measure
@@ -112,6 +113,7 @@ class TrainsInEval(Rule):
             f"{self.count} of {self.all} training steps run in evaluation mode: {word}.",
             place or call,
             "evaluation mode",
+            also=(batches(self.ev.line(call)), "train() before it") if place else None,
             related=self.lines((call if place else None, "trains")),
             proof=[("steps in evaluation mode", self.count), ("steps", self.all)],
             confirm=("model.training, in the loop", "False"),
@@ -307,6 +309,7 @@ class DropsMost(Rule):
                     f"A dropout sets {100 * chance:.0f} % to 0: little of what is learned arrives.",
                     place,
                     f"drops {100 * chance:.0f} %",
+                    also=(literal(self.ev.line(place), ("p",), 0), "the chance"),
                     layer=self.ev.module_name(module) if module is not None else "",
                     proof=[("chance", f"{chance:g}"), ("calls", times), course.ends()],
                     confirm=("the same run with a chance of 0.2", "it learns"),
@@ -318,4 +321,72 @@ class DropsMost(Rule):
                 return
 
 
-RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways, DropsMost)
+class NormOfOne(Rule):
+    """A batch norm is trained on batches of one sample, and evaluated with the statistics of all.
+
+    Meaning: a norm over one sample takes away what tells that sample from others; in evaluation it stays.
+    Fires: when a batch norm ran as in training in twelve calls or more, each of one sample, those that were looked at
+    not all the same, steps came from them, and the model was called in evaluation mode as well.
+    Wrong if: samples are normalised one by one on purpose; then there is a norm for that.
+    Healthy programs tried: one picture that is fitted, instance norms, norms frozen in evaluation mode, last batches of
+    one sample, reinforcement learning with a norm in evaluation mode.
+    """
+
+    name, title, certainty, severity = "norm of one", "batches of one sample", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.ones = self.more = self.kept = 0
+        self.prints: set[int] = set()
+        self.first: tuple[Any, Any, Any] | None = None
+
+    def at_drew(self, entry: tuple, training: bool, call: Any) -> None:
+        """Count the samples."""
+        name, module, place, _ = entry
+        d = None if call is None or call.inputs is None else call.inputs._data
+        if "batch_norm" not in name or d is None or not d.ndim:
+            return
+        if not training:
+            self.kept += 1
+        elif d.shape[0] > 1:
+            self.more += 1
+        elif call is not None and call.grad:
+            self.ones += 1
+            if len(self.prints) < 4:
+                self.prints.add(_print(call))
+            if self.first is None:
+                self.first = (module, place, call.place)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        ev = self.ev
+        if self.first is None or self.ones < 12 or self.more or not self.kept or len(self.prints) < 2:
+            return
+        if ev.steps < 12:
+            return
+        module, place, call = self.first
+        made = ev.origins.get(id(module))
+        loader = next((one for one, _ in reversed(ev.loaders) if getattr(one, "batch_size", None) == 1), None)
+        origin = None if loader is None else ev.origins.get(id(loader))
+        batches_at = None if origin is None else ev.line(origin[2])
+        yield self.found(
+            "A batch norm is trained on batches of one sample: it takes away what tells that sample from others.",
+            literal(batches_at, ("batch_size",), 1) or batches_at or call,
+            "one sample",
+            also=(place if made is None else made[2], "normalises it"),
+            layer=ev.module_name(module) if module is not None else "",
+            related=self.lines((call, "is given it")),
+            proof=[
+                ("calls with one sample", self.ones),
+                ("with more", 0),
+                ("calls in evaluation", self.kept),
+            ],
+            confirm=("x.shape[0], in the loop", "1"),
+            unless="each sample is to be normalised by itself.",
+            advice="Use larger batches, or a norm that takes samples one by one: GroupNorm or LayerNorm.",
+            weight=5.0,
+            explains=("learns nothing", "too small", "other scale"),
+        )
+
+
+RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways, DropsMost, NormOfOne)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..course import Course
+from ..evidence import MOVES
 from ..finding import MEASURED, WRONG, Finding, number
 from ..heads import CLASSES, array, heads, rms
 from .base import Rule
@@ -57,6 +58,7 @@ class BigStart(Rule):
         self.normed = False
         self.done = 0
         self.out_rms = 0.0
+        self.cast_at: Any = None  # where they were brought to the type of the weights
         self.made_at: Any = None  # where those inputs were made
 
     def at_look(self, p: Any) -> None:
@@ -65,7 +67,9 @@ class BigStart(Rule):
             return
         self.done += 1
         if self.done == 2:  # what the second batch shares with the first was made before the loop
-            made = [self.ev.prepared(x, computed=True) for x in self.ev.fed(p)]
+            fed = self.ev.fed(p)
+            made = [self.ev.prepared(x, computed=True) for x in fed]
+            self.cast_at = next((at for at in map(self._cast, fed) if at is not None), None)
             self.made_at = next((at for at in made if at is not None), None)
             return
         for given in self.ev.fed(p):
@@ -105,6 +109,16 @@ class BigStart(Rule):
                     self.large.append((scale, v))
                 elif 0 < scale < SMALL:
                     self.small.append((scale, v))
+
+    def _cast(self, v: Any) -> Any:
+        """Where numbers were brought to the type of the weights; None where they were not, or within a model."""
+        for _ in range(16):
+            if v.op == "cast" and v.call is None:
+                return v.place
+            if not v.parents or (v.op not in MOVES and not v.op.startswith("index")):
+                return None
+            v = v.parents[0]
+        return None
 
     def findings(self) -> Iterator[Finding]:
         """Say what is too large."""
@@ -163,6 +177,7 @@ class BigStart(Rule):
                 ),
                 self.made_at or place,
                 "not scaled",
+                also=(self.cast_at, "scale here"),
                 related=self.lines((place, "is given them")) if self.made_at else [],
                 proof=[
                     *shown,

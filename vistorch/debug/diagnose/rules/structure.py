@@ -497,18 +497,34 @@ class SeesAhead(Counting):
             if v.op.strip("_") == "softmax" and len(v.shape) >= 3 and v.shape[-2:] == (n, n):
                 w = array(v)
                 if w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6:
-                    self.times.setdefault((v.place, "attention"), [0, v.module])[0] += 1
+                    self.times.setdefault((v.place, "attention"), [0, v.module, self._mask(v)])[0] += 1
                     return
             module = v.module
             if getattr(module, "bidirectional", False):
                 made = self.ev.origins.get(id(module))
                 place = v.place if made is None else made[2]
-                self.times.setdefault((place, "both ways"), [0, module])[0] += 1
+                self.times.setdefault((place, "both ways"), [0, module, None])[0] += 1
                 return
+
+    def _mask(self, v: Value) -> Any:
+        """Where the mask was made that a softmax stands behind; None where there is none."""
+        for _ in range(6):
+            if not v.parents:
+                return None
+            if v.op in ("masked_fill", "where", "add") and len(v.parents) > 1:
+                mask = next((x for x in v.parents if not x.needs and x.shape[-1:] == v.shape[-1:]), None)
+                while (
+                    mask is not None and mask.parents and (mask.op in SHAPED or mask.op.startswith("index"))
+                ):
+                    mask = mask.parents[0]
+                if mask is not None:
+                    return mask.place if mask.op != "source" else self.ev.prepared(mask)
+            v = next((x for x in v.parents if x.needs), v.parents[0])
+        return None
 
     def findings(self) -> Iterator[Finding]:
         """Say where."""
-        for (place, kind), (times, module) in self.times.items():
+        for (place, kind), (times, module, mask) in self.times.items():
             if times < 2:
                 continue
             yield self.found(
@@ -517,6 +533,7 @@ class SeesAhead(Counting):
                 else "The targets are the tokens that follow, and this layer runs both ways: the model sees them.",
                 place,
                 "sees what follows",
+                also=(mask, "the mask"),
                 layer=self.ev.module_name(module) if module is not None else "",
                 proof=[("targets", "the tokens given, one place on"), ("looks", times)],
                 confirm=("the result at one place, with another token after it", "it changes"),

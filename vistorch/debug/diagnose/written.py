@@ -1,0 +1,258 @@
+"""Where a value that a call is given was written: the literal behind a name, a key of a table, a default.
+
+Invariant: the program's text is read and never run; what has two origins has none.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..line_lookup import Line, cell_of
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+
+
+def tree_of(file: str) -> ast.Module | None:
+    """The tree of a file that ran; None where it cannot be read."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
+def at_line(line: Line, number: int) -> Line:
+    """Another line of the same file."""
+    text = linecache.getline(line.file, number).strip()
+    return Line(line.file, number, line.function, text, cell_of(line.file))
+
+
+def literal(line: Line | None, names: tuple[str, ...], position: int | None = None) -> Line | None:
+    """The line in which the value of an argument was written, where that is not the line of the call.
+
+    Args:
+        line: of the call.
+        names: of the argument.
+        position: of it, where it was given without a name.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.lineno <= line.line <= (node.end_lineno or node.lineno):
+            continue
+        found = next((k.value for k in node.keywords if k.arg in names), None)
+        if found is None and position is not None and len(node.args) > position:
+            found = node.args[position]
+        at = None if found is None else _source(tree, found, 4)
+        if at is not None and at != line.line:
+            return at_line(line, at)
+    return None
+
+
+def _source(tree: ast.Module, node: ast.expr, deep: int) -> int | None:
+    """The line that an expression's value was written in."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    if isinstance(node, ast.Constant):
+        return node.lineno
+    if not deep:
+        return None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return _entry(tree, node.value, node.slice.value, deep)
+    if isinstance(node, ast.Attribute):
+        return _entry(tree, node.value, node.attr, deep)
+    if isinstance(node, ast.Name):
+        found = list(_values(tree, node))
+        if len(found) != 1:
+            return None
+        known = _source(tree, found[0], deep - 1)
+        return found[0].lineno if known is None else known  # what is computed was written there
+    return None
+
+
+def _values(tree: ast.Module, node: ast.Name) -> Iterator[ast.expr]:
+    """All that a name is given: the arguments of the function it belongs to, or assignments."""
+    function = owner = None
+    for one in ast.walk(tree):
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and _holds(one, node.lineno):
+            if any(a.arg == node.id for a in [*one.args.posonlyargs, *one.args.args, *one.args.kwonlyargs]):
+                function = one
+    if function is None:
+        yield from _assigned(tree, node.id)
+        return
+    for one in ast.walk(tree):
+        if isinstance(one, ast.ClassDef) and function in one.body:
+            owner = one
+    every = [*function.args.posonlyargs, *function.args.args]
+    at = next((i for i, a in enumerate(every) if a.arg == node.id), -1)
+    default = None
+    if at >= 0:
+        k = at - (len(every) - len(function.args.defaults))
+        default = function.args.defaults[k] if k >= 0 else None
+    else:
+        pairs = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+        default = next((value for a, value in pairs if a.arg == node.id), None)
+    if owner is not None:
+        if function.name != "__init__":
+            return
+        at -= 1  # self
+    called, given = owner.name if owner is not None else function.name, False
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == called:
+            values = [k.value for k in one.keywords if k.arg == node.id]
+            if not values and 0 <= at < len(one.args):
+                values = [one.args[at]]
+            given = given or bool(values)
+            yield from values
+    if not given and default is not None:
+        yield default
+
+
+def _assigned(tree: ast.Module, name: str) -> Iterator[ast.expr]:
+    """All that a variable is assigned."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id == name:
+                    yield node.value
+                elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    for one, value in zip(target.elts, node.value.elts, strict=False):
+                        if isinstance(one, ast.Name) and one.id == name:
+                            yield value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            if node.target.id == name and node.value is not None:
+                yield node.value
+
+
+def _holds(node: ast.AST, line: int) -> bool:
+    return getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0)
+
+
+def _entry(tree: ast.Module, table: ast.expr, key: object, deep: int) -> int | None:
+    """The line of an entry of a table, or of a field of a class, that is written once."""
+    if not isinstance(table, ast.Name):
+        return None
+    values = list(_values(tree, table))
+    if len(values) != 1:
+        return None
+    value, found = values[0], []
+    if isinstance(value, ast.Dict):
+        found = [
+            v
+            for k, v in zip(value.keys, value.values, strict=True)
+            if isinstance(k, ast.Constant) and k.value == key
+        ]
+    elif isinstance(value, ast.Call):
+        found = [k.value for k in value.keywords if k.arg == key]
+        if not found and isinstance(value.func, ast.Name):
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef) and node.name == value.func.id:
+                    for one in node.body:
+                        targets = one.targets if isinstance(one, ast.Assign) else ()
+                        if isinstance(one, ast.AnnAssign):
+                            targets = (one.target,)
+                        if one_value := getattr(one, "value", None):
+                            found += [one_value for t in targets if isinstance(t, ast.Name) and t.id == key]
+    entry = ast.dump(ast.parse(f"{table.id}[{key!r}]", mode="eval").body)
+    for node in ast.walk(tree):  # what is put into it, or changed there, later
+        if isinstance(node, ast.Assign):
+            written = [ast.dump(t).replace("Store()", "Load()") for t in node.targets]
+            found += [node.value] * (entry in written)
+    return _source(tree, found[0], deep - 1) if len(found) == 1 else None
+
+
+def batches(line: Line | None) -> Line | None:
+    """The innermost loop around a line, within its function."""
+    return _around(line, lambda node: isinstance(node, LOOPS))
+
+
+def without_gradients(line: Line | None) -> Line | None:
+    """The `with`, or the decorator, around a line that switches gradients off."""
+
+    def off(node: ast.AST) -> bool:
+        items = [i.context_expr for i in node.items] if isinstance(node, ast.With) else []
+        items += (
+            list(node.decorator_list) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+        )
+        return any("no_grad" in ast.unparse(i) or "inference_mode" in ast.unparse(i) for i in items)
+
+    found = _around(line, off, beyond=True)
+    tree = None if found is not None or line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return found
+    for node in ast.walk(tree):  # around a call of the function that the line stands in
+        if isinstance(node, ast.With) and off(node):
+            for one in ast.walk(node):
+                if isinstance(one, ast.Call) and isinstance(one.func, ast.Name):
+                    if one.func.id == line.function:
+                        return at_line(line, node.lineno)
+    return None
+
+
+def returned(function: Any) -> Line | None:
+    """The last line of a function that gives a result back."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return None
+    line = Line(code.co_filename, code.co_firstlineno, code.co_name, "", cell_of(code.co_filename))
+    tree = tree_of(line.file)
+    for node in () if tree is None else ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == line.function and node.lineno == line.line:
+            found = [one.lineno for one in ast.walk(node) if isinstance(one, ast.Return)]
+            return at_line(line, max(found)) if found else None
+    return None
+
+
+def _around(line: Line | None, test: Callable[[ast.AST], bool], beyond: bool = False) -> Line | None:
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    found = None
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            first = getattr(child, "lineno", 0)
+            if first <= line.line <= (getattr(child, "end_lineno", 0) or 0):
+                if isinstance(child, SCOPES) and not beyond:
+                    found = None
+                if test(child):
+                    decorated = getattr(child, "decorator_list", None)
+                    found = decorated[0].lineno if decorated else first
+                waiting.append(child)
+    return None if found is None else at_line(line, found)
+
+
+def argument(line: Line | None, position: int) -> str:
+    """The variable that a call in a line is given; "" where it is none, or its position is another's.
+
+    Args:
+        line: of the call.
+        position: of the argument.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.lineno == line.line and len(node.args) > position:
+            found = node.args[position]
+            while isinstance(found, ast.Subscript):
+                found = found.value
+            if isinstance(found, ast.Name):
+                return found.id
+    return ""
+
+
+def half_written(line: Line | None) -> Line | None:
+    """The only line of a file that asks for half precision."""
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    found = {
+        n.lineno for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("float16", "half")
+    }
+    return at_line(line, found.pop()) if len(found) == 1 else None

@@ -83,7 +83,12 @@ def _place(xp, grid, sizes, mode, padding, align):
         return x
     if padding == REFLECTION:
         x, _ = _reflected(xp, x, sizes, align)
-    return xp.clip(x, 0, _last(xp, x, sizes))
+    last = _last(xp, x, sizes)
+    if (
+        len(sizes) == 3
+    ):  # what is no number is the last element in three dims and the first in two, in PyTorch too
+        return xp.maximum(xp.fmin(x, last), x.dtype.type(0))
+    return xp.minimum(xp.fmax(x, x.dtype.type(0)), last)
 
 
 def _last(xp: Any, x: Any, sizes: tuple) -> Any:
@@ -147,6 +152,8 @@ def _joined(xp: Any, taps: list) -> Any:
 
 def _weights(xp, at, mode, orders):
     t = at - xp.floor(at)
+    if mode == NEAREST or len(orders) == 3:  # in two dims PyTorch's weights of what is no number are none
+        t = xp.where(xp.isfinite(t), t, t.dtype.type(0))
     found: list = []
     for d, order in enumerate(orders):
         table = _POLYNOMIALS[mode]

@@ -16,10 +16,12 @@ from vistorch.engine.core.rules import TABLE
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
 
 ENTRIES = """
-    add addmm baddbmm cat cumsum diagonal einsum expand gather index_select linalg.inv linalg.solve logsumexp matmul
-    mean nn.functional.avg_pool2d nn.functional.conv2d nn.functional.conv_transpose2d nn.functional.cross_entropy
-    nn.functional.layer_norm nn.functional.max_pool2d nn.functional.normalize nn.functional.scaled_dot_product_attention
-    nn.functional.unfold prod scatter_add softmax sort split stack std take_along_dim tril unfold where
+    add addmm as_strided baddbmm cat cumsum diagonal einsum expand gather index_put index_select linalg.inv
+    linalg.solve logsumexp matmul mean narrow nn.functional.avg_pool2d nn.functional.conv2d
+    nn.functional.conv_transpose2d nn.functional.cross_entropy nn.functional.gaussian_nll_loss
+    nn.functional.layer_norm nn.functional.max_pool2d nn.functional.normalize
+    nn.functional.scaled_dot_product_attention nn.functional.unfold prod scatter_add softmax sort split stack std
+    take_along_dim tril unfold where
 """.split()
 
 
@@ -74,6 +76,47 @@ def test_results_that_samples_share(L, report):
             vmap(look)(x)
     with pytest.raises(RuntimeError, match="in some data-dependent control flow"):
         vmap(lambda v: v if v.sum() > 0 else -v)(x)
+
+
+@story
+def test_memory_of_a_sample(L, report):
+    x, vmap = L.arange(60.0).reshape(3, 4, 5), L.func.vmap
+    for at in ((), (0,), (3,)):
+        report(vmap(lambda a: a.as_strided((2, 3), (4, 1), *at))(x))  # noqa: B023
+        report(vmap(lambda a: L.as_strided_copy(a, (2,), (2,), *at), 1)(x))  # noqa: B023
+    report(vmap(lambda a: a[1:].as_strided((2,), (1,)))(x), vmap(lambda a: a[1].storage_offset() * a[0])(x))
+    report(
+        vmap(vmap(lambda a: a.as_strided((2,), (2,), 1)))(x), vmap(lambda a: a.as_strided((0,), (1,), 99))(x)
+    )
+    report(vmap(L.func.grad(lambda a: (a.as_strided((2, 3), (1, 1), 3) ** 2).sum()))(x))
+    for size, stride, offset in (((9,), (4,), 3), ((2, 3), (1, 1), 18)):
+        with pytest.raises(RuntimeError, match="can only access some memory in range") as refused:
+            vmap(lambda a: a.as_strided(size, stride, offset))(x)  # noqa: B023
+        report(str(refused.value))
+    with pytest.raises(RuntimeError, match="can only access some memory in range"):
+        vmap(lambda a: a[1:].as_strided((2,), (1,), 3))(x)
+
+
+@story
+def test_an_index_of_each_sample(L, report):
+    x, at, w = L.arange(20.0).reshape(4, 5), L.tensor([[0, 1], [1, 2], [2, 0]]), L.ones(3, 2, 5)
+    vmap = L.func.vmap
+    report(
+        vmap(lambda j: L.index_put(x, (j,), w[0]))(at), vmap(lambda j, v: x.index_put((j,), v, True))(at, w)
+    )
+    report(vmap(lambda j: L.func.grad(lambda y: (y.index_put((j,), w[1]) ** 2).sum())(x))(at))
+
+
+def test_what_a_check_of_values_looks_at_are_all_samples():
+    """PyTorch refuses these; what the loop over the samples gives is given here."""
+    x, start = vistorch.arange(24.0).reshape(3, 2, 4), vistorch.tensor([0, 2, 1])
+    loss, narrow = vistorch.nn.functional.gaussian_nll_loss, vistorch.narrow
+    got = vistorch.func.vmap(loss)(x, x.cos(), x + 1)
+    assert vistorch.equal(got, vistorch.stack([loss(a, a.cos(), a + 1) for a in x]))
+    with pytest.raises(ValueError, match="var has negative"):
+        vistorch.func.vmap(loss)(x, x, x - 1)  # of the first sample only
+    got = vistorch.func.vmap(lambda a, s: narrow(a, 1, s, 2))(x, start)
+    assert vistorch.equal(got, vistorch.stack([narrow(a, 1, s, 2) for a, s in zip(x, start, strict=True)]))
 
 
 @story

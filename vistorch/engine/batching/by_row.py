@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import conv
+from ..kernels import conv, strides
 from ..memory.lanes import Lanes, Unbatchable, apply, wrapped
 
 Kernel = Callable[..., Any]
@@ -210,6 +210,18 @@ def stack(rule: Any, plain: Kernel) -> Kernel:
         full = np.broadcast_shapes(*[a.lanes for a in arrays])
         whole = [a.array if a.lanes == full else np.broadcast_to(a.array, full + a.shape) for a in arrays]
         return Lanes(np.stack(whole, dim + lead), lead)
+
+    return call
+
+
+@rule_for("as_strided")
+def as_strided(rule: Any, plain: Kernel) -> Kernel:
+    """The memory of each sample with other strides: the samples stay as far apart as they are."""
+
+    def call(input: Lanes, size: tuple, stride: tuple, shift: int, source: tuple) -> Lanes:
+        a, lead = input.array, input.lead
+        apart = strides.strides_of(a)[:lead]
+        return Lanes(strides.strided(np, a, input.lanes + tuple(size), apart + tuple(stride), shift), lead)
 
     return call
 

@@ -25,6 +25,13 @@ def owner(a: Any) -> Any:
     return a
 
 
+def offset_of(a: Any) -> int:
+    """How many elements of its owner come before the first one; with batch dims, before the first sample's."""
+    a = getattr(a, "array", a)
+    root = owner(a)
+    return (start(a) - start(root)) // a.itemsize if root.size and root is not a else 0
+
+
 class _Stretch:
     """Memory between two addresses, offered to numpy; it keeps alive the array that the memory is of."""
 

@@ -14,7 +14,7 @@ from ..base.size import size_of
 from ..core.private_order import READERS
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor
-from ..memory.array_memory import owner, start
+from ..memory.array_memory import offset_of, owner, start
 from ..memory.memory_users import SLOTS, share
 from ..memory.placement import META
 from ..memory.storage import UntypedStorage
@@ -108,9 +108,7 @@ def storage_offset(self: Tensor) -> int:
         >>> vistorch.ones(4)[1:].storage_offset()
         1
     """
-    a = self._data
-    root = owner(a)
-    return (start(a) - start(root)) // a.itemsize if root.size and root is not a else 0
+    return offset_of(self._data)
 
 
 @public(function=False, aliases="ndimension")

@@ -281,7 +281,7 @@ def gaussian_nll_loss(
         if var < 0:
             raise ValueError("var has negative entry/entries")
         spread = var * FUNCTIONS["ones_like"](input)
-    elif FUNCTIONS["any"](spread < 0):
+    elif FUNCTIONS["any"](spread < 0)._data.any():  # of any sample, where a call of vmap computes many
         raise ValueError("var has negative entry/entries")
     if spread.size() != input.size():
         if input.size()[:-1] == spread.size():

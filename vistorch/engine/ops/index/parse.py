@@ -189,6 +189,8 @@ def checked(t: Tensor, place: Any = None) -> Any:
     """The array of an index tensor: whole numbers or a mask."""
     a = t._data
     if place is not None and t._place is not place and t._place is not CPU:
+        if t._place.kind == errors.BATCHED:
+            raise errors.Unbatchable("an index with other batch dims")
         raise RuntimeError(
             f"indices should be either on {CPU.device} or on the same device as the indexed tensor ({place.device})"
         )

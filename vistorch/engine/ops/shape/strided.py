@@ -11,8 +11,8 @@ from ...base import errors
 from ...base.dims import LARGEST, one, sequence, whole
 from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, ndarray
-from ...kernels.strides import extent, start
-from ...memory.array_memory import owner
+from ...kernels.strides import extent, start, strides_of
+from ...memory.array_memory import offset_of, owner
 from . import rows
 from .inplace import reshaped
 from .views import tensor
@@ -43,6 +43,18 @@ def available(d: Any) -> int:
         return 0
     held = extent(root.shape, root.strides) + root.itemsize
     return (held - (start(d) - start(root))) // d.itemsize
+
+
+def _within_sample(d: Any, size: tuple, stride: tuple, here: int, offset: int) -> None:
+    """Refuse what begins before a sample or ends behind it: that memory is another sample's, or nobody's."""
+    most, last = here + extent(d.shape, strides_of(d)) + 1, offset + extent(size, stride) + 1
+    if 0 not in size and (offset < here or last > most):
+        raise RuntimeError(
+            f"result = tensor.as_strided({errors.sizes(size)}, {errors.sizes(stride)}, {offset}) can "
+            f"access memory outside of `tensor`. `result` can access some memory in range [{offset}, {last}], but "
+            f"`tensor` can only access some memory in range [{here}, {most}]. This is not supported inside of vmap, "
+            "please try to rewrite the `as_strided` call as a sequence of PyTorch view operations"
+        )
 
 
 @public()
@@ -83,11 +95,14 @@ def as_strided(
         )
     if any(n < 0 for n in size):
         raise RuntimeError(OVERFLOWED.format(errors.sizes(size), errors.sizes(stride)))
-    root = owner(d)
-    here = (start(d) - start(root)) // d.itemsize if root.size else 0
+    here = offset_of(d)
     offset = here if storage_offset is None else whole(storage_offset, "as_strided", "storage_offset", 4)
     if offset < 0:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+    if input._place.kind == errors.BATCHED:
+        _within_sample(d, size, stride, here, offset)
+        return rows.as_strided(input, size, stride, offset - here, (d.strides, d.itemsize))
+    root = owner(d)
     held = extent(root.shape, root.strides) + root.itemsize if root.size else 0
     needed = (offset + extent(size, stride) + 1) * d.itemsize
     if 0 not in size and needed > held:

@@ -93,6 +93,8 @@ def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     dim, length = whole(dim, "narrow", "dim", 1), whole(length, "narrow", "length", 3)
     if isinstance(start, Tensor) and (start._data.ndim or start._data.dtype.kind not in "iu"):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
+    if isinstance(start, Tensor) and start._place.kind == errors.BATCHED:
+        raise errors.Unbatchable("a start of each sample's own")
     at = whole(start, "narrow", "start", 2)
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")

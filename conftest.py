@@ -6,6 +6,7 @@ public functions with the names of that module.
 
 import builtins
 import gc
+import importlib
 import sys
 
 import pytest
@@ -17,6 +18,14 @@ ENDS = (
     ("vistorch.torch_source.listening", "stop"),
     ("vistorch.debug.updates", "forget"),
 )
+
+
+def pytest_configure(config):
+    """Import by name what is more than its file: pytest would run the files of the examples as they are."""
+    if config.getoption("doctestmodules", False):
+        lazy = importlib.import_module("vistorch._lazy")
+        for name in (*lazy.COMPLETED, *lazy.ASKED):
+            importlib.import_module(f"vistorch.{name}")
 
 
 def pytest_ignore_collect(collection_path):

@@ -230,7 +230,7 @@ SITES: dict[str, tuple[dict[str, int], tuple[str, ...]]] = {
     "engine/kernels/lapack.py": ({"C.CDLL": 1}, ()),
     "engine/kernels/cuda/products.py": ({"ctypes.CDLL": 1}, ()),
     "cuda/sensors.py": ({"ctypes.CDLL": 1}, ()),
-    "engine/kernels/onednn/library.py": ({"C.CDLL": 1}, ()),
+    "engine/kernels/onednn/library.py": ({"C.CDLL": 1, "C.addressof": 1}, ()),
     "engine/kernels/onednn/primitives.py": ({"C.addressof": 1}, ()),
 }
 

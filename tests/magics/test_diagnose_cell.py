@@ -30,7 +30,7 @@ def test_a_cell_runs_and_its_line_is_named(shell, capsys):
     said = capsys.readouterr().out
     at = TRAIN.splitlines().index("    opt.step()") + 1
     assert "1 finding in cell [1], 6 steps" in said
-    assert f"[1] line {at}\n" in said and "opt.step() uses those of earlier steps again" in said
+    assert f"[1] line {at} or {at - 1}\n" in said and "opt.step() uses those of earlier steps again" in said
 
 
 def test_an_exception_of_the_cell_goes_on_its_way(shell, capsys):
@@ -45,5 +45,5 @@ def test_a_cell_whose_cures_are_not_to_be_tried_makes_no_copy(shell, capsys, mon
     monkeypatch.setattr("os.fork", lambda: pytest.fail("a copy was made"), raising=False)
     shell.run_cell(TRAIN.replace("diagnose\n", "diagnose --no-try\n"), store_history=True)
     said = capsys.readouterr().out
-    assert "[1] line 8\n" in said and "not tried: trials are switched off" in said
+    assert "[1] line 8 or 7\n" in said and "not tried: trials are switched off" in said
     assert "opt.zero_grad()" in said

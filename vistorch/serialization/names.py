@@ -89,6 +89,8 @@ def counterpart(module: str, name: str) -> Any:
         there: Any = import_module(here)
         for part in name.split("."):
             there = getattr(there, part)
+        if getattr(there, "__dict__", {}).get("_is_unbuilt"):  # a name alone, which refuses to be called
+            raise AttributeError(name)
     except (ImportError, AttributeError):
         raise pickle.UnpicklingError(
             f"the file needs {module}.{name}, which has no counterpart in vistorch. Save the state_dict() instead of "

@@ -395,6 +395,7 @@ def _function(owner: str, name: str, why: str) -> Callable:
         raise not_built(f"{owner}.{name}", why)
 
     call.__doc__ = _DOC.format(owner=owner, name=name, why=why)
+    call._is_unbuilt = True  # type: ignore[attr-defined]
     return _named(call, owner, name)
 
 
@@ -408,6 +409,7 @@ def _class(owner: str, name: str, why: str) -> type:
         "__module__": owner,
         "__doc__": doc,
         "_why": f"{owner}.{name} is not built: {why}",
+        "_is_unbuilt": True,
     }
     return _Unbuilt(name, (), members)
 

@@ -36,7 +36,7 @@ def three():
                 "Every gradient is cleared before opt.step() can use it.",
                 line(8, "opt.zero_grad()"),
                 "clears it",
-                [(line(7, "loss.backward()"), "makes it"), (line(9, "opt.step()"), "finds nothing")],
+                related=[(line(7, "loss.backward()"), "makes it"), (line(9, "opt.step()"), "finds nothing")],
                 proof=[("steps", 64), ("steps that found cleared gradients", 64)],
                 confirm=("next(net.parameters()).grad", "None"),
                 cure=[(8, "-", "opt.zero_grad()"), (9, "+", "opt.zero_grad()")],

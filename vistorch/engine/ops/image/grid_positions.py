@@ -134,7 +134,10 @@ def _index(xp, at, sizes, mode, padding, align, into=None):
                 i = xp.clip(i, 0, n - 1).astype(np.int64)
             away = i.view(np.uint64) >= np.uint64(n)  # also those below 0
             i *= stride
-            xp.copyto(i, total, where=away)
+            if xp is np:
+                np.copyto(i, total, where=away)
+            else:
+                i = xp.where(away, total, i)
             taps.append(i)
         found = [i + flat for i in taps for flat in found] if found else taps
         stride *= n

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import independent, second, structured, third  # noqa: F401  (it enters its programs)
+from . import fourth, independent, second, structured, third  # noqa: F401  (it enters its programs)
 from .bases import BASES
 from .faults import FAULTS
 from .healthy import HEALTHY
@@ -34,6 +34,7 @@ class Part:
     title: str
 
 
+READ = "since then it was read, and rules were improved on it"
 PARTS = (
     Part(
         "written with the rules",
@@ -61,12 +62,13 @@ PARTS = (
                 for one in programs.faulty
             ],
             programs.sound,
-            f"Written by {who} who had read no rule; since then it was read, and rules were improved on it",
+            f"Written by {who} who had read no rule; {since}",
         )
-        for which, who, programs in (
-            ("", "someone", independent.PROGRAMS),
-            (", second", "another", second.PROGRAMS),
-            (", third", "a third one", third.PROGRAMS),
+        for which, who, programs, since in (
+            ("", "someone", independent.PROGRAMS, READ),
+            (", second", "another", second.PROGRAMS, READ),
+            (", third", "a third one", third.PROGRAMS, READ),
+            (", fourth", "a fourth one", fourth.PROGRAMS, "no rule was changed since"),
         )
     ),
 )

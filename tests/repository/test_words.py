@@ -52,7 +52,7 @@ RIGHT = {
 # Files that quote the words.
 QUOTE = {"tests/repository/test_words.py"}
 # Programs of the bench that others wrote, about houses and shops: their text stays as it is.
-PROGRAMS = ("tests/diagnose/second/", "tests/diagnose/third/")
+PROGRAMS = ("tests/diagnose/second/", "tests/diagnose/third/", "tests/diagnose/fourth/")
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _RIGHT = re.compile("|".join(RIGHT))

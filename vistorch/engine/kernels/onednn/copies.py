@@ -5,6 +5,7 @@ Invariant: all bits of an element are copied, nan included; to another type as n
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,24 @@ def _cast(threads, n, source, target):
     return reorder(plain((n,), None, source), plain((n,), None, target), threads)
 
 
+@cache
+def _exact(source: Any, target: Any) -> bool:
+    """Whether casts keep the sign of 0: those that oneDNN does without instructions of the processor do not.
+
+    They are slow besides. Which ones it has differs by processor, AVX-512 or not.
+    """
+    given = np.full(64, -0.0, source)
+    out = _cast_by(1, given, target)
+    return out is not None and bool(np.signbit(out).all())
+
+
 def cast(a: Any, dtype: Any) -> Any:
     """A dense array of float16 in float32, or the other way; None where there is no kernel for it."""
-    call = _cast(share(a.size * _NANOSECONDS), a.size, _KINDS[a.dtype], _KINDS[dtype])
+    return _cast_by(share(a.size * _NANOSECONDS), a, dtype) if _exact(a.dtype, dtype) else None
+
+
+def _cast_by(threads: int, a: Any, dtype: Any) -> Any:
+    call = _cast(threads, a.size, _KINDS[a.dtype], _KINDS[dtype])
     if call is None:
         return None
     out = np.empty(a.shape, dtype)

@@ -90,8 +90,7 @@ def bounded(x: Any, name: str, bound: Any, out: Any = None) -> Any:
     a = onednn.arithmetic
     made = np.empty(x.shape, F4) if out is None else out
     op = getattr(a, name)
-    then = ((op, x), (a.ADD, 0)) if bound == 0 else ((op, x),)  # of -0 and 0, numpy takes 0
-    return made if a.chain(op, x, bound, made, then) else None
+    return made if a.chain(op, x, bound, made, ((op, x),)) else None  # again, for nan and for the sign of 0
 
 
 def clamp(plain: Callable) -> Callable:

@@ -46,7 +46,7 @@ def pieces(xp: Any, run: Callable, arrays: tuple, consts: tuple = ()) -> Any:
     def piece(start: int, stop: int) -> None:
         flat[start:stop] = run(np, *[a[start:stop] for a in flats], *consts)
 
-    blocks(piece, first.size, BLOCK, first.size)
+    blocks(piece, first.size, BLOCK, first.size, joined=True)
     return out
 
 

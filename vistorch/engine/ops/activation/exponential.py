@@ -14,6 +14,7 @@ from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...kernels import masks
+from ...kernels.bounds import at_least, at_most
 from ..elementwise.dtype_checks import missing
 from .entry import ZERO, overwrite, pieces, real, tensor
 
@@ -25,14 +26,13 @@ NO_SIGN = (
 
 
 def _elu_piece(xp, input, alpha, scale, squeeze):
-    zero = ZERO.get(input.dtype, 0) if xp is np else 0
-    low = xp.minimum(input, zero)
+    low = at_most(input, ZERO.get(input.dtype, 0)) if xp is np else xp.minimum(input, 0)
     if squeeze != 1:
         low *= squeeze
     xp.expm1(low, out=low)
     if alpha * scale != 1:
         low *= alpha * scale
-    high = xp.maximum(input, zero)
+    high = at_least(input, ZERO.get(input.dtype, 0)) if xp is np else xp.maximum(input, 0)
     if scale != 1:
         high *= scale
     high += low

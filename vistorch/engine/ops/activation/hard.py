@@ -12,6 +12,7 @@ import numpy as np
 from ...core.op_factory import op
 from ...core.tensor import Tensor
 from ...kernels import masks
+from ...kernels.bounds import at_least, at_most
 from ..elementwise.dtype_checks import both, missing, sentence
 from .entry import overwrite, pieces, real, tensor
 
@@ -65,8 +66,7 @@ def _hardtanh_bounds(input: Any, low: Any, high: Any, name: str) -> tuple:
 
 
 def _clip(d: Any, low: float, high: float) -> None:
-    np.maximum(d, low, out=d)
-    np.minimum(d, high, out=d)
+    at_most(at_least(d, low, out=d), high, out=d)
 
 
 def hardtanh(input: Tensor, min_val: float, max_val: float, name: str = "hardtanh") -> Tensor:
@@ -85,8 +85,11 @@ def hardtanh_(input: Tensor, min_val: float, max_val: float, name: str = "hardta
 # ---- hardsigmoid --------------------------------------------------------------------------------------------------
 def _hardsigmoid_piece(xp, input):
     out = input + 3
-    xp.maximum(out, 0, out=out)
-    xp.minimum(out, 6, out=out)
+    if xp is np:
+        at_most(at_least(out, 0, out=out), 6, out=out)
+    else:
+        xp.maximum(out, 0, out=out)
+        xp.minimum(out, 6, out=out)
     out /= 6
     return out
 

@@ -15,6 +15,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
 from ...kernels import masks
+from ...kernels.bounds import at_least
 from ...kernels.fast.elementwise import bounded
 from ..create.numbers import fit
 from ..elementwise.dtype_checks import both, missing, sentence
@@ -27,11 +28,11 @@ _refuse_relu = both(
 
 
 def _relu(xp, input):
-    return xp.maximum(input, ZERO.get(input.dtype, 0) if xp is np else 0)
+    return at_least(input, ZERO.get(input.dtype, 0)) if xp is np else xp.maximum(input, 0)
 
 
 def _relu_into(input, out):
-    np.maximum(input, ZERO[input.dtype], out=out)
+    at_least(input, ZERO[input.dtype], out=out)
 
 
 def _relu_shared(operands, out):
@@ -83,7 +84,7 @@ def relu(input: Tensor) -> Tensor:
 
 
 def _cut(d: Any) -> None:
-    np.maximum(d, ZERO[d.dtype], out=d)
+    at_least(d, ZERO[d.dtype], out=d)
 
 
 @public()

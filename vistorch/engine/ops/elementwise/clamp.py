@@ -18,6 +18,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import variant
 from ...core.tensor import Tensor
 from ...kernels import masks
+from ...kernels.bounds import at_least, at_most
 from ...library_name import library
 from .dtype_checks import C_NAMES, missing, sentence
 from .rows import two
@@ -96,9 +97,9 @@ fmin = _known_extreme("fmin", "le", "Take the smaller of two; of a nan, the othe
 # ---- bounds -------------------------------------------------------------------------------------------------------
 def _cut(xp, input, min, max):
     if max is None:
-        return xp.maximum(input, min)
+        return at_least(input, min) if xp is np and min.__class__ in _REAL else xp.maximum(input, min)
     if min is None:
-        return xp.minimum(input, max)
+        return at_most(input, max) if xp is np and max.__class__ in _REAL else xp.minimum(input, max)
     if xp is np and input.dtype.kind == "f" and {min.__class__, max.__class__} <= {int, float}:
         return np.clip(input, min, max)
     return xp.minimum(xp.maximum(input, min), max)
@@ -330,9 +331,9 @@ def _in_place(fn, label, place_bounds):
 
 def _cut_down(d, low, high):
     if low is not None:
-        np.maximum(d, low, out=d)
+        at_least(d, low, out=d)
     if high is not None:
-        np.minimum(d, high, out=d)
+        at_most(d, high, out=d)
 
 
 def _pair(min=None, max=None):

@@ -1,5 +1,6 @@
 """The number of threads: who sets it, that results do not depend on it, and that forked children do not wait."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -129,7 +130,8 @@ RESULTS = {
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_results_are_the_same_bits_for_any_number(many, name):
+def test_results_are_the_same_bits_for_any_number(many, monkeypatch, name):
+    monkeypatch.setattr(threads, "WAKE", 1)  # threads take part in what is over in no time too
     many(1)
     want = RESULTS[name]().numpy()
     for number in (2, 3):
@@ -161,7 +163,9 @@ def test_elementwise_ops_in_blocks_are_those_in_one_piece(many, monkeypatch, nam
         for module, length in ((spread, "BIG"), (spread, "MANY"), (pointwise, "MANY")):
             monkeypatch.setattr(module, length, 1 << 12)
         monkeypatch.setattr(spread, "_BLOCK", 1 << 13)
+        monkeypatch.setattr(spread, "_SHARED", 1 << 14)
         monkeypatch.setattr(threads, "LEAST", 1)
+        monkeypatch.setattr(threads, "WAKE", 1)
         many(3)
         found = fn(*arguments)
         monkeypatch.undo()
@@ -192,6 +196,66 @@ def test_deterministic_algorithms_make_training_the_same_for_any_number(many):
             np.testing.assert_array_equal(a, b)
     finally:
         L.use_deterministic_algorithms(False)
+
+
+# ---- sharing out ----------------------------------------------------------------------------------------------------
+class Clock:
+    """Time that goes by as work is done: so many nanoseconds for each element."""
+
+    def __init__(self, rate):
+        self.rate, self.now, self.parts = rate, 0, []
+
+    def perf_counter_ns(self):
+        return self.now
+
+    def run(self, start, stop):
+        self.parts.append((start, stop, threads.pool.busy))
+        self.now += int(self.rate * (stop - start))
+
+
+@pytest.mark.parametrize(("rate", "users"), [(0.05, 1), (0.3, 2), (0.6, 3), (20, 4)])
+def test_what_the_work_takes_decides_how_many_threads_are_woken(many, monkeypatch, rate, users):
+    """Waking costs 65 us a thread: a million elements at 0.3 ns are shared by two, at 0.05 by nobody."""
+    clock, asked = Clock(rate), []
+    monkeypatch.setattr(threads, "time", clock)
+    monkeypatch.setattr(threads.pool, "run", lambda jobs, n: [asked.append(n), *[job() for job in jobs]])
+    many(4)
+    threads.split(clock.run, 1 << 20, 1 << 20, 1024)
+    assert asked == ([users] if users > 1 else [])
+    ends = sorted((start, stop) for start, stop, _ in clock.parts)
+    assert ends[0][0] == 0 and ends[-1][1] == 1 << 20
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(ends))
+    assert all(start % 1024 == 0 for start, _ in ends)
+
+
+@pytest.mark.parametrize("n", [1, 7, 1023, 1025, 40 * 1024 + 1, 3_000_001])
+def test_each_element_is_given_once_whatever_the_length(many, monkeypatch, n):
+    monkeypatch.setattr(threads, "WAKE", 1)
+    many(3)
+    seen = np.zeros(n, int)
+
+    def run(start, stop):
+        seen[start:stop] += 1
+
+    threads.split(run, n, 1e9, 1024)
+    for joined in (False, True):
+        spread.blocks(run, n, 100, spread.BIG, joined=joined)
+    assert (seen == 3).all()
+
+
+def test_threads_that_share_work_are_given_longer_pieces_where_they_may_be(many, monkeypatch):
+    """Each call of numpy in several threads waits for the interpreter's lock."""
+    monkeypatch.setattr(threads, "WAKE", 1)
+    many(2)
+    n, block = 1 << 21, 1 << 14
+    for joined in (False, True):
+        clock = Clock(1)
+        spread.blocks(clock.run, n, block, n, joined=joined)
+        alone = [stop - start for start, stop, busy in clock.parts if not busy]
+        shared = [stop - start for start, stop, busy in clock.parts if busy]
+        assert set(alone) == {block}
+        assert set(shared) == ({block} if not joined else {max(shared)})
+        assert max(shared) == (block if not joined else 507904)  # half of what the first part left
 
 
 # ---- the pool ------------------------------------------------------------------------------------------------------

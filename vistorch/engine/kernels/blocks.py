@@ -22,7 +22,7 @@ def blocked(xp, function, x, dtype="float64"):
         out[start:stop] = function(xp, flat[start:stop].astype(dtype, copy=False))
 
     if xp is numpy:
-        blocks(piece, flat.size, step, 8 * flat.size)  # a special function takes long
+        blocks(piece, flat.size, step, 8 * flat.size, joined=True)  # a special function takes long
     else:
         piece(0, flat.size)
     return out.reshape(x.shape)

@@ -81,5 +81,5 @@ def pieces(kernel, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     def piece(start: int, stop: int) -> None:
         made[start:stop] = kernel(a[start:stop], b[start:stop])
 
-    blocks(piece, x.size, PIECE, 4 * x.size)
+    blocks(piece, x.size, PIECE, 4 * x.size, joined=True)
     return out

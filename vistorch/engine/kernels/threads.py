@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import math
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -28,6 +30,8 @@ _BLAS = (
 )
 _NAMES = ("openblas", "mkl_rt", "libblis")
 LEAST = 25_000  # nanoseconds of work below which another thread costs more than it brings
+WAKE = 65_000  # nanoseconds until one more thread of Python computes: it sleeps, and then waits for the interpreter
+_PARTS = 32  # the share of a long piece of work that tells how long the rest will take
 LONG = LEAST / (
     1 << 15
 )  # of an element, where one operation on each is all there is: PyTorch's length of a block
@@ -293,19 +297,28 @@ pool = Pool()
 def split(run: Callable[[int, int], None], n: int, nanoseconds: float, unit: int = 1024) -> None:
     """`run(start, stop)` over the range of `n`, in blocks on several threads where it is long enough.
 
+    How long it takes is measured on a first part, where there are parts enough: a processor, and a kernel, can be five
+    times as fast as another, and threads that are woken for too little make it slower.
+
     Args:
         run: what to do with a block; blocks are independent.
         n: how many elements (or rows) there are.
-        nanoseconds: what all of it takes on one thread.
+        nanoseconds: what all of it takes on one thread, roughly.
         unit: blocks begin at its multiples.
     """
-    threads = min(share(nanoseconds / 4), n // unit)  # a block is long: these threads have to be woken
+    threads, done = min(share(nanoseconds / 4), n // unit), 0
+    if threads > 1 and n // unit >= _PARTS // 2:
+        done = max(n // unit // _PARTS, 1) * unit
+        began = time.perf_counter_ns()
+        run(0, done)
+        left = (time.perf_counter_ns() - began) * (n - done) // done
+        threads = min(threads, math.isqrt(left // WAKE))  # where work / threads + WAKE * threads is least
     if threads < 2:
-        run(0, n)
+        run(done, n)
         return
-    step = -(-n // (2 * threads))
+    step = -(-(n - done) // (2 * threads))
     step = -(-step // unit) * unit
-    pool.run([_job(run, start, min(start + step, n)) for start in range(0, n, step)], threads)
+    pool.run([_job(run, start, min(start + step, n)) for start in range(done, n, step)], threads)
 
 
 def _job(run: Callable[[int, int], None], start: int, stop: int) -> Callable[[], None]:

@@ -23,6 +23,7 @@ MANY = 1 << 15  # elements from which `spread` and `write` are to be asked
 BIG = 1 << 20  # elements from which it pays to wake other threads
 _ELEMENT = 0.5  # nanoseconds
 _BLOCK = 1 << 16  # elements that one call is given, so that what a kernel makes on the way stays in the cache
+_SHARED = 1 << 19  # the same where several threads take turns at the interpreter's lock
 
 
 def spread(run: Callable[..., Any], *operands: Any) -> Any:
@@ -50,14 +51,15 @@ def spread(run: Callable[..., Any], *operands: Any) -> Any:
         return run(*operands)
     out = np.empty(shape, first.dtype)
     made = out.reshape(rows, width) if width > 1 else out.reshape(-1)
-    step = max(_BLOCK // width, 1)
+    step, longer = max(_BLOCK // width, 1), max(_SHARED // _BLOCK * (_BLOCK // width), 1)
 
     def block(start: int, stop: int) -> None:
         if into is not None:
             into(*[a[start:stop] if whole else a for a, whole in flat], out=made[start:stop])
             return
-        for at in range(start, stop, step):
-            end = min(at + step, stop)
+        length = longer if threads.pool.busy else step
+        for at in range(start, stop, length):
+            end = min(at + length, stop)
             made[at:end] = run(*[a[at:end] if whole else a for a, whole in flat])
 
     unit = step  # a function may itself work in blocks: they begin where they would in the whole
@@ -159,7 +161,7 @@ def _cut(operands: tuple) -> tuple | None:
     return shape, width, flat
 
 
-def blocks(run: Callable[[int, int], None], n: int, block: int, elements: int) -> None:
+def blocks(run: Callable[[int, int], None], n: int, block: int, elements: int, joined: bool = False) -> None:
     """`run(start, stop)` over the range of `n` in blocks of a fixed length, on several threads where there are many.
 
     Args:
@@ -167,11 +169,16 @@ def blocks(run: Callable[[int, int], None], n: int, block: int, elements: int) -
         n: the length of the range.
         block: the length of a block.
         elements: how many elements all of them have.
+        joined: whether several blocks may be given as one, because neither results nor much memory depend on it. So
+            they are where threads share the work: each call of numpy hands the interpreter's lock from one thread to
+            the next, which takes as long as ten thousand additions.
     """
+    longer = max(_SHARED * n // max(elements, 1) // block, 1) * block if joined else block
 
     def some(start: int, stop: int) -> None:
-        for at in range(start, stop, block):
-            run(at, min(at + block, stop))
+        step = longer if threads.pool.busy else block
+        for at in range(start, stop, step):
+            run(at, min(at + step, stop))
 
     if elements < BIG:
         some(0, n)

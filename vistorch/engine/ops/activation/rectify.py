@@ -15,7 +15,8 @@ from ...core.registry import public
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
 from ...kernels import masks
-from ...kernels.fast.elementwise import bounded
+from ...kernels.bounds import bounded
+from ...kernels.fast import elementwise
 from ..create.numbers import fit
 from ..elementwise.dtype_checks import both, missing, sentence
 from .entry import ZERO, delivered, overwrite, pieces, real, tensor
@@ -27,15 +28,15 @@ _refuse_relu = both(
 
 
 def _relu(xp, input):
-    return xp.maximum(input, ZERO.get(input.dtype, 0) if xp is np else 0)
+    return bounded(np.maximum, input, ZERO.get(input.dtype, 0)) if xp is np else xp.maximum(input, 0)
 
 
 def _relu_into(input, out):
-    np.maximum(input, ZERO[input.dtype], out=out)
+    bounded(np.maximum, input, ZERO[input.dtype], out)
 
 
 def _relu_shared(operands, out):
-    return bounded(operands[0], "MAX", 0, out)
+    return elementwise.bounded(operands[0], "MAX", 0, out)
 
 
 _relu.into, _relu.shared = _relu_into, _relu_shared  # type: ignore[attr-defined]
@@ -83,7 +84,7 @@ def relu(input: Tensor) -> Tensor:
 
 
 def _cut(d: Any) -> None:
-    np.maximum(d, ZERO[d.dtype], out=d)
+    bounded(np.maximum, d, ZERO[d.dtype], d)
 
 
 @public()

@@ -18,6 +18,7 @@ from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.rules import variant
 from ...core.tensor import Tensor
 from ...kernels import masks
+from ...kernels.bounds import bounded
 from ...library_name import library
 from .dtype_checks import C_NAMES, missing, sentence
 from .rows import two
@@ -94,11 +95,21 @@ fmin = _known_extreme("fmin", "le", "Take the smaller of two; of a nan, the othe
 
 
 # ---- bounds -------------------------------------------------------------------------------------------------------
+_NUMBERS = frozenset((float, int))
+
+
+def _by_one(of, input, bound):
+    """One bound, which is a number or an array."""
+    if bound.__class__ in _NUMBERS and of.__class__ is np.ufunc:
+        return bounded(of, input, bound)
+    return of(input, bound)
+
+
 def _cut(xp, input, min, max):
     if max is None:
-        return xp.maximum(input, min)
+        return _by_one(xp.maximum, input, min)
     if min is None:
-        return xp.minimum(input, max)
+        return _by_one(xp.minimum, input, max)
     if xp is np and input.dtype.kind == "f" and {min.__class__, max.__class__} <= {int, float}:
         return np.clip(input, min, max)
     return xp.minimum(xp.maximum(input, min), max)

@@ -290,7 +290,9 @@ class Pool:
 pool = Pool()
 
 
-def split(run: Callable[[int, int], None], n: int, nanoseconds: float, unit: int = 1024) -> None:
+def split(
+    run: Callable[[int, int], None], n: int, nanoseconds: float, unit: int = 1024, most: int = 1 << 10
+) -> None:
     """`run(start, stop)` over the range of `n`, in blocks on several threads where it is long enough.
 
     Args:
@@ -298,8 +300,9 @@ def split(run: Callable[[int, int], None], n: int, nanoseconds: float, unit: int
         n: how many elements (or rows) there are.
         nanoseconds: what all of it takes on one thread.
         unit: blocks begin at its multiples.
+        most: how many threads at most: the shorter the calls of a block, the more they wait for the interpreter's lock.
     """
-    threads = min(share(nanoseconds / 4), n // unit)  # a block is long: these threads have to be woken
+    threads = min(share(nanoseconds / 4), n // unit, most)  # a block is long: these threads have to be woken
     if threads < 2:
         run(0, n)
         return

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 
 import vistorch as L
 from vistorch.engine.kernels import bounds
@@ -41,3 +42,14 @@ def test_of_a_long_array_zeros_keep_their_sign(n, threads):
         assert not (-x).clamp(max=-0.0).signbit().any()
     finally:
         L.set_num_threads(before)
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_functions_are_those_of_torch(kind):
+    x = numbers(5 * 4099, kind).reshape(5, 4099)
+    for name, args in (("relu", ()), ("clamp", (0.5,)), ("clamp", (None, 2)), ("clamp_min", (-1,))):
+        made = getattr(L, name)(L.tensor(x), *args).numpy()
+        want = getattr(torch, name)(torch.tensor(x), *args).numpy()
+        assert np.array_equal(made, want, equal_nan=True)
+    made = L.relu_(L.tensor(x)).numpy()
+    assert np.array_equal(made, torch.relu(torch.tensor(x)).numpy(), equal_nan=True)

@@ -49,3 +49,30 @@ def test_logcumsumexp_of_large_and_infinite_values():
     np.testing.assert_array_equal(
         got, [-np.inf, -np.inf, 1000, two, two, np.inf, np.inf, np.inf, np.nan, np.nan]
     )
+
+
+@pytest.mark.parametrize(
+    "shape", [(192, 2000), (1003, 130), (2, 640, 64), (300, 1024), (40000, 3), (1200, 1100)]
+)
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply])
+def test_running_sums_of_many_rows_are_those_of_accumulate(shape, number, ufunc, monkeypatch):
+    monkeypatch.setattr(scans.threads.state, "asked", number)
+    x = np.random.default_rng(3).standard_normal(shape).astype("f4")
+    flat = x.reshape(-1)
+    flat[:: flat.size // 50] = [np.nan, np.inf, -np.inf, -0.0, 3e38][number % 5]
+    with np.errstate(all="ignore"):
+        for given in (x, x[..., ::-1]):
+            want = ufunc.accumulate(given.astype("f8"), -1).astype("f4")
+            found = scans.along_rows(ufunc, given, np.dtype("f8"))
+            assert found.shape == want.shape and found.flags.c_contiguous
+            assert (
+                np.array_equal(found, want, equal_nan=True) and (np.signbit(found) == np.signbit(want)).all()
+            )
+
+
+def test_running_sums_of_many_rows_in_complex_numbers():
+    rng = np.random.default_rng(4)
+    x = (rng.standard_normal((250, 200)) + 1j * rng.standard_normal((250, 200))).astype("c8")
+    want = np.add.accumulate(x.astype("c16"), 1).astype("c8")
+    assert (scans.along_rows(np.add, x, np.dtype("c16")) == want).all()

@@ -294,7 +294,9 @@ class Pool:
 pool = Pool()
 
 
-def split(run: Callable[[int, int], None], n: int, nanoseconds: float, unit: int = 1024) -> None:
+def split(
+    run: Callable[[int, int], None], n: int, nanoseconds: float, unit: int = 1024, most: int = 1 << 10
+) -> None:
     """`run(start, stop)` over the range of `n`, in blocks on several threads where it is long enough.
 
     How long it takes is measured on a first part, where there are parts enough: a processor, and a kernel, can be five
@@ -305,8 +307,9 @@ def split(run: Callable[[int, int], None], n: int, nanoseconds: float, unit: int
         n: how many elements (or rows) there are.
         nanoseconds: what all of it takes on one thread, roughly.
         unit: blocks begin at its multiples.
+        most: how many threads at most: the shorter the calls of a block, the more they wait for the interpreter's lock.
     """
-    threads, done = min(share(nanoseconds / 4), n // unit), 0
+    threads, done = min(share(nanoseconds / 4), n // unit, most), 0
     if threads > 1 and n // unit >= _PARTS // 2:
         done = max(n // unit // _PARTS, 1) * unit
         began = time.perf_counter_ns()

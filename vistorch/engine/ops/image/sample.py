@@ -114,7 +114,9 @@ def _by_channel(input, points, turned, mode, padding, align):
             i, part = divmod(block, parts)
             some(i, i + 1, slice(part * _POINTS, (part + 1) * _POINTS))
 
-    threads.split(blocks, n * parts, n * count * (_PLACED + taps * c * _READ), 1)
+    # two threads: with more, calls this short spend their time waiting for the interpreter's lock
+    work = n * count * (_PLACED + taps * c * _READ)
+    threads.split(blocks, n * parts, work, samples if parts == 1 else 1, 2)
     return out, np.moveaxis(read, 0, -1)
 
 

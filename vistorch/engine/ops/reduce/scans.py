@@ -21,7 +21,6 @@ from ...core.registry import expose, public
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating
 from ...kernels import scans
-from ...kernels.fast.spread import blocks
 from .extremes import named
 from .frame import axis_of, label, missing, numpy_names, spelled, tensor
 from .sums import typed
@@ -99,25 +98,12 @@ def _in_wide(ufunc: np.ufunc, x: np.ndarray, dim: int, wide: Any) -> np.ndarray:
             out[(*at, i)] = running
         return out
     if x.size > _PASS and dim == x.ndim - 1:
-        return _in_wide_rows(ufunc, x, wide)
+        return scans.along_rows(ufunc, x, wide)
     out = x.astype(wide, order="C")
     return ufunc.accumulate(out, dim, out=out)
 
 
 _PASS = 1 << 15  # elements that are widened, run over and narrowed before the next
-
-
-def _in_wide_rows(ufunc: np.ufunc, x: np.ndarray, wide: Any) -> np.ndarray:
-    """The same along the last dim, some rows at a time, on several threads where there are many."""
-    out = np.empty(x.shape, x.dtype)
-    rows, made = x.reshape(-1, x.shape[-1]), out.reshape(-1, x.shape[-1])
-
-    def run(start: int, stop: int) -> None:
-        part = rows[start:stop].astype(wide)
-        made[start:stop] = ufunc.accumulate(part, 1, out=part)
-
-    blocks(run, len(rows), max(_PASS // x.shape[-1], 1), 8 * x.size)  # each addition waits for the one before
-    return out
 
 
 def _accumulated(name: str) -> Any:

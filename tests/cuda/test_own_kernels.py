@@ -365,3 +365,79 @@ def test_the_emulator_finds_what_a_device_would_not_say(gpu):
         toy("left")
     assert np.isnan(toy("unset")).all()
     assert not np.array_equal(toy("race"), toy("race", 1), equal_nan=True)
+
+
+# ---- half types ----------------------------------------------------------------------------------------------------
+IMAGES, ROWS = (2, 4, 6, 6), (5, 12)
+HALF_CASES = {
+    "softmax": (lambda f, x: f.softmax(x, 1), ROWS),
+    "log_softmax": (lambda f, x: f.log_softmax(x, 1), ROWS),
+    "cross_entropy": (lambda f, x: f.cross_entropy(x, of_library(f, [3, 0, 11, 5, 5])), ROWS),
+    "layer_norm": (lambda f, x: f.layer_norm(x, (12,)), ROWS),
+    "rms_norm": (lambda f, x: f.rms_norm(x, (12,)), ROWS),
+    "group_norm": (lambda f, x: f.group_norm(x, 2), IMAGES),
+    "batch_norm": (lambda f, x: f.batch_norm(x, None, None, training=True), IMAGES),
+    "max_pool": (lambda f, x: f.max_pool2d(x, 2), IMAGES),
+    "avg_pool": (lambda f, x: f.avg_pool2d(x, 3, 2, 1), IMAGES),
+    "adaptive_max_pool": (lambda f, x: f.adaptive_max_pool2d(x, 4), IMAGES),
+    "adaptive_avg_pool": (lambda f, x: f.adaptive_avg_pool2d(x, 4), IMAGES),
+    "attention": (lambda f, x: f.scaled_dot_product_attention(x, x, x), IMAGES),
+    "gelu": (lambda f, x: f.gelu(x), ROWS),
+    "gelu_tanh": (lambda f, x: f.gelu(x, approximate="tanh"), ROWS),
+    "relu": (lambda f, x: f.relu(x), ROWS),
+}
+
+
+def of_library(f, values):
+    return torch.tensor(values) if f is T else vistorch.tensor(values, device="cuda:0")
+
+
+@pytest.fixture
+def widened(monkeypatch):
+    """The shapes of half arrays of more than one element that were made float32."""
+    found = []
+    plain = Array.astype
+
+    def astype(self, dtype, *args, **kwargs):
+        if self.dtype.itemsize == 2 and self.size > 1 and np.dtype(dtype).itemsize > 2:
+            found.append(self.shape)
+        return plain(self, dtype, *args, **kwargs)
+
+    monkeypatch.setattr(Array, "astype", astype)
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("case", list(HALF_CASES))
+def test_a_half_type_is_not_widened_on_its_way_back(gpu, widened, case, dtype):
+    build, shape = HALF_CASES[case]
+    a = numbers(*shape, seed=4)
+    x = vistorch.tensor(a).to(getattr(vistorch, dtype)).to("cuda:0").requires_grad_()
+    y = build(F, x)
+    g = vistorch.tensor(numbers(*y.shape, seed=5)).to(y.dtype).to("cuda:0")
+    widened.clear()
+    y.backward(g)
+    assert not widened and x.grad.dtype == x.dtype
+    z = torch.tensor(x.detach().cpu().to(vistorch.float64).numpy(), requires_grad=True)
+    build(T, z).backward(torch.tensor(g.cpu().to(vistorch.float64).numpy()))
+    mine, theirs = x.grad.cpu().to(vistorch.float64).numpy(), z.grad.numpy()
+    scale = max(1.0, np.abs(theirs).max())
+    assert np.allclose(mine, theirs, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale)
+
+
+def test_a_half_type_that_a_kernel_does_not_know_is_widened(gpu, widened):
+    x = vistorch.tensor(numbers(1, 1, 300, 3)).half().to("cuda:0").requires_grad_()
+    x.transpose(2, 3).softmax(3).sum().backward()
+    wide = vistorch.tensor(numbers(1, 1, 3, 300)).half().to("cuda:0").requires_grad_()  # too deep for a tile
+    y = F.scaled_dot_product_attention(wide, wide, wide)
+    widened.clear()
+    y.backward(vistorch.ones_like(y))
+    assert widened and wide.grad.dtype == vistorch.float16
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gelu(gpu, order, dtype):
+    x = np.concatenate([numbers(70, scale=3), [0.0, -0.0, 8.0, -8.0, 30.0, -30.0]])
+    for form in ("none", "tanh"):
+        close(both(lambda lib, f, x, form=form: f.gelu(x, approximate=form), x, dtype=dtype), dtype)
+    assert {"gelu_gradient", "gelu_tanh_gradient"} <= set(gpu.calls)

@@ -114,7 +114,7 @@ def gradients(plain: Any) -> Any:
     """All gradients of `attention`."""
 
     def together(xp, g, wants, query, key, value, out, out1, causal, scale):
-        if out1.ndim != 3:
+        if out1.ndim != 3 or not launch.known(g, query, out):
             return plain(xp, g, wants, query, key, value, out, out1, causal, scale)
         return _backward(xp, g, query, key, value, None, out, out1, causal, scale)
 
@@ -125,7 +125,7 @@ def masked_gradients(plain: Any) -> Any:
     """All gradients of `masked_attention`; none for the mask."""
 
     def together(xp, g, wants, query, key, value, mask, out, out1, causal, scale):
-        if out1.ndim != 3:
+        if out1.ndim != 3 or not launch.known(g, query, out):
             return plain(xp, g, wants, query, key, value, mask, out, out1, causal, scale)
         return (*_backward(xp, g, query, key, value, mask, out, out1, causal, scale), None)
 

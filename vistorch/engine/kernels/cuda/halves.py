@@ -18,6 +18,8 @@ _LOSSES = [f"nll_loss{d}{weighted}" for d in ("", "2d") for weighted in ("", "_w
 KERNELS = frozenset(
     (
         "attention",
+        "attention_noise",
+        "dropped_attention",
         "gelu_backward",
         "gelu_tanh_backward",
         "log_softmax",
@@ -35,6 +37,7 @@ KERNELS = frozenset(
 FORMULAS = frozenset(
     (
         "attention",
+        "dropped_attention",
         "gelu",
         "gelu_tanh",
         "group_norm",

@@ -15,6 +15,8 @@ Make = Callable[[Callable[..., Any], Any], Callable[..., Any]]
 
 KERNELS: dict[str, Make] = {
     "attention": attention.attention,
+    "attention_noise": attention.noise,
+    "dropped_attention": attention.dropped_attention,
     "masked_attention": attention.masked_attention,
     "convolution": convolution.convolution,
     "convolution_with_bias": convolution.convolution_with_bias,
@@ -56,6 +58,7 @@ KERNELS: dict[str, Make] = {
 }
 TOGETHER: dict[str, Callable[[Any], Any]] = {
     "attention": attention.gradients,
+    "dropped_attention": attention.dropped_gradients,
     "masked_attention": attention.masked_gradients,
     "group_norm": norms.group_gradients,
     "native_batch_norm": norms.batch_gradients,

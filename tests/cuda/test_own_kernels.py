@@ -10,6 +10,9 @@ from tests.cuda import emulator
 from tests.cuda.strict_array import Array
 from vistorch.engine.core import rules
 from vistorch.engine.kernels.cuda import faults, rows
+from vistorch.engine.memory import placement
+from vistorch.engine.ops.attention import kernels as of_weights
+from vistorch.engine.random.generators import pick
 
 torch = pytest.importorskip("torch")
 T = torch.nn.functional
@@ -279,6 +282,114 @@ def test_no_matrix_of_scores_is_kept(gpu):
     assert np.allclose(lse._a, scores.logsumexp(-1).numpy())
 
 
+# ---- attention with dropout ----------------------------------------------------------------------------------------
+def dropped_by_torch(q, k, v, mask, left, causal):
+    """The composition, with given numbers for the weights."""
+    scores = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores + mask
+    if causal:
+        scores = scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=bool).tril(), -np.inf)
+    return (scores.softmax(-1) * left) @ v
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("sizes", [(5, 5, 4), (37, 70, 8), (66, 33, 33)])
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_with_dropout(gpu, sizes, causal, masked, dtype):
+    rows, columns, depth = sizes
+    arrays = [numbers(2, 3, n, depth, seed=s) for s, n in enumerate((rows, columns, columns))]
+    mask = numbers(2, 1, rows, columns, seed=5) if masked else None
+    kind = getattr(vistorch, dtype)
+    q, k, v = (vistorch.tensor(a).to(kind).to("cuda:0").requires_grad_() for a in arrays)
+    m = None if mask is None else vistorch.tensor(mask).to(kind).to("cuda:0")
+    vistorch.manual_seed(11)
+    y = F.scaled_dot_product_attention(q, k, v, m, 0.3, causal)
+    g = vistorch.tensor(numbers(*y.shape, seed=7)).to(kind).to("cuda:0")
+    y.backward(g)
+    assert {"attend", "attend_rows", "attend_columns"} <= set(gpu.calls)
+    left = of_weights.noise(np, (2, 3, rows, columns), np.dtype("f8"), (0, 11, 0), 1 - 0.3)
+    assert 0.2 < (left == 0).mean() < 0.4 or rows == 5
+    there = [torch.tensor(t.detach().cpu().double().numpy(), requires_grad=True) for t in (q, k, v)]
+    given = None if m is None else torch.tensor(m.cpu().double().numpy())
+    z = dropped_by_torch(*there, given, torch.tensor(left), causal)
+    z.backward(torch.tensor(g.cpu().double().numpy()))
+    mine = [t.detach().cpu().double().numpy() for t in (y, q.grad, k.grad, v.grad)]
+    close((mine, [t.detach().numpy() for t in (z, *(t.grad for t in there))]), dtype)
+
+
+def test_dropped_weights_do_not_depend_on_the_order_of_threads(gpu, order):
+    q, k, v = (vistorch.tensor(numbers(1, 2, 40, 8, seed=s)).to("cuda:0").requires_grad_() for s in range(3))
+    vistorch.manual_seed(3)
+    y = F.scaled_dot_product_attention(q, k, v, dropout_p=0.5, is_causal=True)
+    y.sum().backward()
+    left = torch.tensor(of_weights.noise(np, (1, 2, 40, 40), np.dtype("f8"), (0, 3, 0), 0.5))
+    there = [torch.tensor(t.detach().cpu().numpy(), requires_grad=True) for t in (q, k, v)]
+    dropped_by_torch(*there, None, left, True).sum().backward()
+    close(([t.grad.cpu().numpy() for t in (q, k, v)], [t.grad.numpy() for t in there]), "float64")
+
+
+def test_a_row_of_random_numbers_is_known_by_its_place(gpu):
+    """A kernel and numpy draw the same; a call takes as much of the stream as a row is long."""
+    kernel = rules.TABLE["attention_noise"].kernels[1]
+    q, k = (gpu.asarray(numbers(2, 3, n, 4)) for n in (7, 10))
+    for stream in ((0, 5, 0), (0, -1, 12), (0, 2**40 + 3, 2**34)):
+        here = of_weights.noise(np, (2, 3, 7, 10), np.dtype("f8"), stream, 0.4)
+        assert np.array_equal(kernel(q, k, stream, 0.4)._a, here)
+    held = np.array([5, 8], np.int64)  # of a graph: the seed and what was drawn before it
+    drawn = kernel(q, k, (held.ctypes.data, 0, 4), 0.4)._a
+    assert np.array_equal(drawn, of_weights.noise(np, (2, 3, 7, 10), np.dtype("f8"), (0, 5, 12), 0.4))
+    vistorch.manual_seed(0)
+    source = pick(None, placement.place_of("cuda:0"), "dropout")
+    before = source.counter.offset
+    q, k = (vistorch.tensor(numbers(1, 1, n, 4)).to("cuda:0") for n in (3, 10))
+    first = F.scaled_dot_product_attention(q, k, k, dropout_p=0.5)
+    assert source.counter.offset - before == 12
+    assert not vistorch.equal(first, F.scaled_dot_product_attention(q, k, k, dropout_p=0.5))
+    vistorch.manual_seed(0)
+    assert vistorch.equal(first, F.scaled_dot_product_attention(q, k, k, dropout_p=0.5))
+
+
+def test_no_matrix_is_kept_of_dropped_weights(gpu):
+    q, k = (vistorch.tensor(numbers(1, 2, n, 8)).to("cuda:0").requires_grad_() for n in (40, 50))
+    y = F.scaled_dot_product_attention(q, k, k, dropout_p=0.5)
+    arrays = [s[0] for s in y.grad_fn.saved if isinstance(s, tuple) and hasattr(s[0], "shape")]
+    shapes = {tuple(a.shape) for a in arrays} | {tuple(getattr(a, "_data", a).shape) for a in arrays}
+    assert (1, 2, 40) in shapes and not any(shape[-2:] == (40, 50) for shape in shapes)
+
+
+def test_dropped_attention_that_does_not_fit_draws_the_same(gpu):
+    """Too deep for a tile: the composition, with the same numbers."""
+    q, k, v = (numbers(1, 2, n, 257, seed=s) for s, n in enumerate((3, 5, 5)))
+    tensors = [vistorch.tensor(a).to("cuda:0").requires_grad_() for a in (q, k, v)]
+    vistorch.manual_seed(9)
+    F.scaled_dot_product_attention(*tensors, dropout_p=0.4).sum().backward()
+    assert "attend" not in gpu.calls and "noise" in gpu.calls
+    left = torch.tensor(of_weights.noise(np, (1, 2, 3, 5), np.dtype("f8"), (0, 9, 0), 0.6))
+    there = [torch.tensor(a, requires_grad=True) for a in (q, k, v)]
+    dropped_by_torch(*there, None, left, False).sum().backward()
+    close(([t.grad.cpu().numpy() for t in tensors], [t.grad.numpy() for t in there]), "float64")
+
+
+def test_second_derivatives_of_dropped_attention(gpu):
+    arrays = [numbers(1, 1, n, 4, seed=s) for s, n in enumerate((3, 5, 5))]
+    left = torch.tensor(of_weights.noise(np, (1, 1, 3, 5), np.dtype("f8"), (0, 2, 0), 0.6))
+    found = []
+    for lib in (vistorch, torch):
+        ts = [lib.tensor(a).to("cuda:0" if lib is vistorch else "cpu").requires_grad_() for a in arrays]
+        vistorch.manual_seed(2)
+        y = (
+            F.scaled_dot_product_attention(*ts, dropout_p=0.4)
+            if lib is vistorch
+            else dropped_by_torch(*ts, None, left, False)
+        )
+        grads = lib.autograd.grad((y * y).sum(), ts, create_graph=True)
+        sum((a * a).sum() for a in grads).backward()
+        found.append([t.grad.cpu().numpy() for t in ts])
+    close(found, "float64")
+
+
 # ---- indices out of range ------------------------------------------------------------------------------------------
 def test_a_wrong_index_is_reported_at_the_next_synchronisation(gpu):
     """With the op's name, once; the call itself does not wait, and nothing outside is touched."""
@@ -365,3 +476,79 @@ def test_the_emulator_finds_what_a_device_would_not_say(gpu):
         toy("left")
     assert np.isnan(toy("unset")).all()
     assert not np.array_equal(toy("race"), toy("race", 1), equal_nan=True)
+
+
+# ---- half types ----------------------------------------------------------------------------------------------------
+IMAGES, ROWS = (2, 4, 6, 6), (5, 12)
+HALF_CASES = {
+    "softmax": (lambda f, x: f.softmax(x, 1), ROWS),
+    "log_softmax": (lambda f, x: f.log_softmax(x, 1), ROWS),
+    "cross_entropy": (lambda f, x: f.cross_entropy(x, of_library(f, [3, 0, 11, 5, 5])), ROWS),
+    "layer_norm": (lambda f, x: f.layer_norm(x, (12,)), ROWS),
+    "rms_norm": (lambda f, x: f.rms_norm(x, (12,)), ROWS),
+    "group_norm": (lambda f, x: f.group_norm(x, 2), IMAGES),
+    "batch_norm": (lambda f, x: f.batch_norm(x, None, None, training=True), IMAGES),
+    "max_pool": (lambda f, x: f.max_pool2d(x, 2), IMAGES),
+    "avg_pool": (lambda f, x: f.avg_pool2d(x, 3, 2, 1), IMAGES),
+    "adaptive_max_pool": (lambda f, x: f.adaptive_max_pool2d(x, 4), IMAGES),
+    "adaptive_avg_pool": (lambda f, x: f.adaptive_avg_pool2d(x, 4), IMAGES),
+    "attention": (lambda f, x: f.scaled_dot_product_attention(x, x, x), IMAGES),
+    "gelu": (lambda f, x: f.gelu(x), ROWS),
+    "gelu_tanh": (lambda f, x: f.gelu(x, approximate="tanh"), ROWS),
+    "relu": (lambda f, x: f.relu(x), ROWS),
+}
+
+
+def of_library(f, values):
+    return torch.tensor(values) if f is T else vistorch.tensor(values, device="cuda:0")
+
+
+@pytest.fixture
+def widened(monkeypatch):
+    """The shapes of half arrays of more than one element that were made float32."""
+    found = []
+    plain = Array.astype
+
+    def astype(self, dtype, *args, **kwargs):
+        if self.dtype.itemsize == 2 and self.size > 1 and np.dtype(dtype).itemsize > 2:
+            found.append(self.shape)
+        return plain(self, dtype, *args, **kwargs)
+
+    monkeypatch.setattr(Array, "astype", astype)
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("case", list(HALF_CASES))
+def test_a_half_type_is_not_widened_on_its_way_back(gpu, widened, case, dtype):
+    build, shape = HALF_CASES[case]
+    a = numbers(*shape, seed=4)
+    x = vistorch.tensor(a).to(getattr(vistorch, dtype)).to("cuda:0").requires_grad_()
+    y = build(F, x)
+    g = vistorch.tensor(numbers(*y.shape, seed=5)).to(y.dtype).to("cuda:0")
+    widened.clear()
+    y.backward(g)
+    assert not widened and x.grad.dtype == x.dtype
+    z = torch.tensor(x.detach().cpu().to(vistorch.float64).numpy(), requires_grad=True)
+    build(T, z).backward(torch.tensor(g.cpu().to(vistorch.float64).numpy()))
+    mine, theirs = x.grad.cpu().to(vistorch.float64).numpy(), z.grad.numpy()
+    scale = max(1.0, np.abs(theirs).max())
+    assert np.allclose(mine, theirs, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale)
+
+
+def test_a_half_type_that_a_kernel_does_not_know_is_widened(gpu, widened):
+    x = vistorch.tensor(numbers(1, 1, 300, 3)).half().to("cuda:0").requires_grad_()
+    x.transpose(2, 3).softmax(3).sum().backward()
+    wide = vistorch.tensor(numbers(1, 1, 3, 300)).half().to("cuda:0").requires_grad_()  # too deep for a tile
+    y = F.scaled_dot_product_attention(wide, wide, wide)
+    widened.clear()
+    y.backward(vistorch.ones_like(y))
+    assert widened and wide.grad.dtype == vistorch.float16
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gelu(gpu, order, dtype):
+    x = np.concatenate([numbers(70, scale=3), [0.0, -0.0, 8.0, -8.0, 30.0, -30.0]])
+    for form in ("none", "tanh"):
+        close(both(lambda lib, f, x, form=form: f.gelu(x, approximate=form), x, dtype=dtype), dtype)
+    assert {"gelu_gradient", "gelu_tanh_gradient"} <= set(gpu.calls)

@@ -19,6 +19,7 @@ from vistorch.debug.device_reads import WHOLE, Batch, brought
 from vistorch.debug.graph import Norms, capture
 from vistorch.debug.numbers import all_finite, host
 from vistorch.debug.steps import record as steps
+from vistorch.debug.trace import deferred
 from vistorch.debug.values import Values
 from vistorch.debug.variables import survey
 from vistorch.widgets.graph.node_values import Inside
@@ -231,26 +232,95 @@ def test_a_node_of_a_graph(crossed):
     assert numbers and len(views) > 1
 
 
-def test_a_trace_asks_once_for_an_op_and_once_more_where_it_is_bad(crossed):
-    def make(place, bad):
-        net, (x, y) = net_on(place), batch_on(place)
-        with Trace() as trace:
-            h = net(x)
-            F.cross_entropy((h * 0).log() if bad else h, y).backward()
-        found = trace.record()
-        return (
-            [(r.name, r.state, r.back, r.bad) for r in trace.rows],
-            found.first and found.first["how"],
-            trace,
-        )
+def of_trace(trace):
+    """What a trace found, as plain values."""
+    found = trace.record()
+    return (
+        [(r.name.rstrip("_"), r.state, r.back, r.bad) for r in trace.rows if r.name != "to_place"],
+        found.first and (found.first["how"], found.first["pass"], found.first["where"]),
+        found.sentence.replace(f", device='{PLACE}'", ""),
+        [leaf["nan"] for leaf in found.leaves],
+        found.course,
+    )
 
-    for bad in (False, True):
-        *here, _ = make("cpu", bad)
+
+@pytest.mark.parametrize("bad", ["", "forward", "backward", "placed"])
+def test_a_trace_asks_once_for_a_step_and_once_more_where_it_is_bad(crossed, bad):
+    def make(place):
+        net, (x, y) = net_on(place), batch_on(place)
+        optimizer = vistorch.optim.SGD(net.parameters(), lr=1e-3)
+        mask = vistorch.zeros(5, 3, device=place)
+        mask[0, 1] = -math.inf
         before = len(crossed)
-        *there, trace = make(PLACE, bad)
-        assert there == here
-        events = 2 * len(trace.rows) + 8  # forward, backward, the leaves
-        assert len(crossed) - before <= (3 if bad else 1) * events
+        with Trace() as trace:
+            for step in range(3):
+                h, now = net(x), step == 1
+                if bad == "forward" and now:
+                    h = (h * 0).log() + h
+                if bad == "backward" and now:
+                    h = h + (h * 0).sqrt()
+                if bad == "placed":
+                    h = h.softmax(1) + (h + mask).softmax(1)
+                optimizer.zero_grad()
+                F.cross_entropy(h, y).backward()
+                if bad != "backward":
+                    optimizer.step()
+        return len(crossed) - before, of_trace(trace), len(trace.rows)
+
+    _, here, _ = make("cpu")
+    asked, there, events = make(PLACE)
+    assert there == here
+    assert asked <= (3 if bad == "" else 6) < events, crossed.looks[-asked:]
+
+
+def test_a_trace_shows_what_was_there_before_it_was_overwritten(crossed):
+    def make(place):
+        x = vistorch.tensor([4.0, -1.0, 9.0]).to(place)
+        y = vistorch.tensor([2.0, 0.0, 3.0]).to(place)
+        before = len(crossed)
+        with Trace() as trace:
+            z = x.sqrt()  # the first bad value, of an x that is written next
+            x /= y
+            x.mul_(2)
+            x[1] = 5.0
+            y.fill_(1)
+            y.copy_(x)
+            vistorch.add(x, y, out=z)
+        assert [row.index for row in trace.rows] == list(range(len(trace.rows)))
+        hows = [row.facts.how for row in trace.rows if row.facts is not None]
+        return len(crossed) - before, of_trace(trace), hows
+
+    _, here, _ = make("cpu")
+    asked, there, hows = make(PLACE)
+    assert there == here and asked <= 2
+    assert hows == ["sqrt of x[1] = -1 gives nan", "div of input[1] = -1 and other[1] = 0 gives -inf"]
+
+
+def test_a_trace_of_a_bound_and_of_half_types(crossed):
+    def make(place):
+        x = vistorch.tensor([3.0, 200.0]).to(place)
+        with Trace(bound=1e3) as trace:
+            (x * 3).requires_grad_().mul(40).sum().backward()
+            (x.half() * 400).to(vistorch.float32).log()
+        return of_trace(trace)
+
+    assert make(PLACE) == make("cpu")
+
+
+def test_what_waits_is_bounded(crossed, monkeypatch):
+    monkeypatch.setattr(deferred, "EVENTS", 10)
+    x = vistorch.ones(4, device=PLACE)
+    before = len(crossed)
+    with Trace() as trace:
+        for _ in range(25):
+            x = x * 2
+            assert len(trace._later.events) < 10
+    assert len(crossed) - before == 3 and len(trace.rows) == 25
+    monkeypatch.setattr(deferred, "HELD", 100)
+    with Trace() as trace, crossed.at_most(2):
+        x = x * 2
+        x = vistorch.ones(30, device=PLACE) * 2
+        assert not trace._later.events
 
 
 def test_weights_of_a_device_are_looked_at_together(crossed):

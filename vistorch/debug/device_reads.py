@@ -64,6 +64,14 @@ class Batch:
             known = self._whole[id(data)] = data, self.ask(data, [part], _only)
         return known[1]
 
+    def small(self, data: Any) -> Answer | None:
+        """Ask for all of an array, but not of the largest.
+
+        Args:
+            data: the array.
+        """
+        return None if place_of(data) is None or stays(data) else self.whole(data)
+
     def ask(self, data: Any, parts: list, read: Callable[[list], Any]) -> Answer:
         """Ask for what was computed where an array is.
 
@@ -186,6 +194,27 @@ def brought(values: Iterable[Any], *asks: Callable[[Batch], Any]) -> Iterator[Ba
         yield batch
     finally:
         _scope.batch = outer
+
+
+class Answers:
+    """Within it `numbers.host` answers from what has come already, and keeps what else it fetches.
+
+    Args:
+        table: for arrays by their id: the array, and what came of it.
+    """
+
+    def __init__(self, table: dict[int, tuple[Any, Answer]]) -> None:
+        self.batch = Batch()
+        self.batch._whole.update(table)
+
+    def __enter__(self) -> Batch:
+        """Answer from it."""
+        self.outer, _scope.batch = _scope.batch, self.batch
+        return self.batch
+
+    def __exit__(self, *exception: object) -> None:
+        """No more."""
+        _scope.batch = self.outer
 
 
 def brought_copy(data: Any) -> Any:

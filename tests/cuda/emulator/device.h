@@ -22,7 +22,7 @@
 #define __shared__ static __attribute__((section("on_chip")))
 extern char __start_on_chip[] __attribute__((weak)), __stop_on_chip[] __attribute__((weak));
 
-using std::cos; using std::erf; using std::exp; using std::fabs; using std::log; using std::log1p;
+using std::cos; using std::erf; using std::erfc; using std::exp; using std::fabs; using std::log; using std::log1p;
 using std::ceil; using std::fma; using std::sin; using std::sqrt; using std::tan; using std::tanh;
 
 struct Index { unsigned x = 1, y = 1, z = 1; };

@@ -3,6 +3,9 @@
 A row keeps names, shapes, a norm and whether everything was finite; with `values` also copies of what came out, so that
 later writes do not reach them.
 
+What a device computed is not asked for at once: its events wait (`deferred`) and are taken in their order, at the end
+of each backward pass and of the recording.
+
 Invariant: recording changes no value, no gradient and nothing of what a pass frees.
 """
 
@@ -10,24 +13,39 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import ref as ref_to
 
-from numpy import float64, ndarray, vdot
+from numpy import ndarray, vdot
 
 from ...engine.base.events import _listeners, where
 from ...engine.base.modes import mode
 from ...engine.core.graph import NUMBERS, Leaf, Out
 from ...engine.core.tensor import Tensor
 from ..backward_driver import BackwardDriver
-from ..device_reads import place_of
+from ..device_reads import Answers, place_of
 from ..lines import note_of
 from ..numbers import finite, norm_of, plain
+from .deferred import Deferred, Event, bring, largest_of, may_be_bad
 from .reads import MOVES, NAMES, PASS_ON, needs_nan, read, retains
 from .row import Row
 
 INF = math.inf
+WRITES = ("clip", "step")  # phases that write many arrays
 UNREAD = 64  # rows that wait for the first write of what they pass on
+
+
+@dataclass(eq=False)
+class Write:
+    """A memory was written: its tensor, by which row, and rows of ours: its own if it has one, and the last before."""
+
+    tensor: Any
+    rule: Any
+    row: Row | None
+    last: Row | None = None
 
 
 class Inside(threading.local):
@@ -82,9 +100,18 @@ class Recorder(BackwardDriver):
         self._sums: dict[Any, tuple] = {}
         # rows that only pass on what memory holds that no op made, and what they gave
         self._unread: list[tuple[Row, Any]] = []
+        self._later = Deferred(size_of)
+        self._sizes: dict[int, float] | None = None  # of the event that is taken, by the ids of its arrays
+
+    def __exit__(self, *exc: Any) -> None:
+        """Stop; what waits is taken."""
+        self.settle()
+        super().__exit__(*exc)
 
     def phase(self, name: str, subject: Any, *details: Any) -> None:
         """Follow modules as they begin and end."""
+        if name in WRITES:
+            self.settle()
         if name == "forward":
             self._here.stack.append(subject)
         elif name == "forward_end" and self._here.stack:
@@ -97,20 +124,30 @@ class Recorder(BackwardDriver):
         if run is not None and not run.create_graph:
             return  # an op within a plain pass belongs to its node
         stack = self._here.stack
-        rows, seen = self.rows, self._seen
+        rows = self.rows
         row = Row(len(rows), rule, rule.name, where(2), (stack[0], stack[-1]) if stack else None)
         rows.append(row)
         if self.values:
             self._keep(row, ins, consts, outs)
+        elif self._later.events or (
+            outs and outs[0]._data.__class__ is not ndarray and is_there(outs[0]._data)
+        ):
+            self._op_waits(row, ins, consts, outs)
+            return
+        self._took(row, ins, consts, outs)
+
+    def _took(self, row: Row, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Write what an op did into its row."""
+        rule, seen = row.rule, self._seen
         bad, bad_out = self._bad, False
         bad_in = (bool(bad) or rule.name not in PASS_ON) and self._bad_among(ins)
         if len(outs) == 1:  # the common case, without lists
             t = outs[0]
             d, node = t._data, t._node
             shape = d.shape
-            square = self._square(rule, ins, d) if rule.view else squared(d)
+            square = self._square(rule, ins, d) if rule.view else self.size(d)
             row.shapes, row.squares = (shape,), (square,)
-            if not shape and self.numbers:
+            if not shape and self.numbers and self._sizes is None:
                 row.made = d.copy()
             seen[id(d)] = (ref_to(d), row.index, 0, square)
             if self.bound is None and square < INF:
@@ -120,16 +157,13 @@ class Recorder(BackwardDriver):
                 bad_out = self._note(d, square)
         else:
             row.shapes = [t._data.shape for t in outs]
-            row.squares = [squared(t._data) for t in outs]
+            row.squares = [self.size(t._data) for t in outs]
             node = next((t._node for t in outs if t._node is not None), None)
             for nr, (t, square) in enumerate(zip(outs, row.squares, strict=True)):
                 seen[id(t._data)] = (ref_to(t._data), row.index, nr, square)
                 bad_out = self._note(t._data, square) or bad_out
-        if node is not None:
-            if node.__class__ is Out:
-                node = node.node
-            note = {"line": row.place, "row": row}
-            node.note = note if len(_listeners) == 1 and not mode.anomaly else {**note_of(node), **note}
+        if node is not None and self._sizes is None:
+            _mark(node, row)
         if len(seen) > 20_000:
             self._forget()
         if bad_in or bad_out:
@@ -170,12 +204,76 @@ class Recorder(BackwardDriver):
         return False
 
     def _square(self, rule: Any, ins: tuple, d: Any) -> float:
-        """The sum of squares of a view: that of its input, if it has all of its elements."""
+        """The size of a view: that of its input, if it has all of its elements."""
         source = ins[0]._data
         known = self._seen.get(id(source))
         if known is not None and known[0]() is source and source.size == d.size:
             return known[3]
-        return squared(d)
+        return self.size(d)
+
+    # ---- what waits -------------------------------------------------------------------------------------------
+    def waits(self, arrays: Iterable[Any]) -> bool:
+        """Whether something about these arrays is looked at later: a device has them, or what was before waits."""
+        return not self.values and (bool(self._later.events) or any(map(is_there, arrays)))
+
+    def wait(
+        self, take: Any, arrays: list, ask: list | None = None, alike: Any = None, written: Any = None
+    ) -> None:
+        """Let something that happened wait; see `Deferred.add`. Within `take` `size` answers for the arrays."""
+        self._later.add(take, arrays, arrays if ask is None else ask, alike, written)
+        if self._later.full:
+            self.settle()
+
+    def _op_waits(self, row: Row, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """An op on a device: what it did is looked at later."""
+        given = [t._data for t in ins if isinstance(t, Tensor)]
+        made = [t._data for t in outs]
+        node = next((t._node for t in outs if t._node is not None), None)
+        if node is not None:
+            _mark(node, row)
+        row.shapes = [d.shape for d in made]
+        if len(made) == 1 and not made[0].shape and self.numbers:
+            row.made = made[0].copy()
+        alike = None
+        if row.rule.view and given and len(made) == 1 and given[0].size == made[0].size:
+            alike = given[0], made[0]
+        ask = list(made)
+        if alike is not None and not self._later.knows(given[0]) and self._is_seen(given[0]):
+            ask = []
+        if row.rule.name not in PASS_ON:
+            ask += [d for d in given if not self._is_seen(d)]
+        self.wait(partial(self._took, row, ins, consts, outs), [*given, *made], ask, alike)
+
+    def _is_seen(self, d: Any) -> bool:
+        known = self._seen.get(id(d))
+        return known is not None and known[0]() is d
+
+    def settle(self) -> None:
+        """Take what waits, in its order: one question to each device, one more if something is bad."""
+        if not self._later.events or self._sizes is not None:
+            return
+        events, number = self._later.taken()
+        sizes = [{key: number(size) for key, size in event.sizes.items()} for event in events]
+        bad = [any(self._beyond(size) for size in found.values()) for found in sizes]
+        tables: list[dict] = [{} for _ in events]
+        if self._bad or any(bad):  # now what every op was given counts
+            tables = bring(events, sizes, bad)
+        self._leave_out(events, sizes)
+        try:
+            for event, self._sizes, table in zip(events, sizes, tables, strict=True):
+                with Answers(table):
+                    event.take()
+        finally:
+            self._sizes = None
+
+    def _beyond(self, size: float) -> bool:
+        return not size < INF or (self.bound is not None and size > self.bound)
+
+    def size(self, d: Any) -> float:
+        """What says whether an array is bad: the sum of its squares, or what came of it from a device."""
+        if self._sizes is not None and (size := self._sizes.get(id(d))) is not None:
+            return size
+        return size_of(d)
 
     def _bad_among(self, ins: tuple, but: tuple = ()) -> bool:
         """Whether any input is bad; arrays that no op made are looked at now."""
@@ -193,8 +291,10 @@ class Recorder(BackwardDriver):
         return found
 
     def _is_bad(self, d: Any, square: float) -> bool:
-        """Whether an array is bad, given its sum of squares."""
-        if not square < INF and (_decided(d) or not finite(d)):
+        """Whether an array is bad, given its size."""
+        if is_there(d):
+            return self._beyond(square)
+        if not square < INF and not finite(d):
             return True
         if self.bound is None or square <= self.bound * self.bound:  # no entry is larger than the norm
             return False
@@ -202,7 +302,7 @@ class Recorder(BackwardDriver):
 
     def _look(self, d: Any) -> None:
         """Look at an array that no row made."""
-        square = squared(d)
+        square = self.size(d)
         self._seen[id(d)] = (ref_to(d), None, 0, square)
         if self._is_bad(d, square):
             self._bad[id(d)] = ref_to(d)
@@ -212,12 +312,39 @@ class Recorder(BackwardDriver):
             for key in [k for k, v in table.items() if (v[0] if isinstance(v, tuple) else v)() is None]:
                 del table[key]
 
+    def overwrite(self, tensor: Any) -> None:
+        """A memory is about to be written: what waits keeps what it held."""
+        self._later.overwrite(tensor._data)
+        if self._later.full:
+            self.settle()
+
     def write(self, tensor: Any, rule: Any) -> None:
         """A memory was written: what its arrays hold is looked at again; what became bad gets a row."""
         if mode.run is not None and not mode.run.create_graph:
             return
         d = tensor._data
         last = self.rows[-1] if self.rows else None
+        if self.waits([] if rule is None else [d]):
+            self._later.overwritten(d)
+            row = self._row_of_write(rule, d)  # it goes again where nothing is bad
+            written = Write(tensor, rule, row)
+            self.rows.append(row)
+            self.wait(partial(self._wrote, written), [d], [] if rule is None else [d], written=written)
+            return
+        self._wrote(Write(tensor, rule, None, last))
+
+    def _row_of_write(self, rule: Any, d: Any) -> Row:
+        stack = self._here.stack
+        name = "" if rule is None else NAMES.get(rule.name, f"{rule.name}_")
+        inside = (stack[0], stack[-1]) if stack else None
+        row = Row(len(self.rows), rule, name, where(1), inside)
+        row.shapes = (d.shape,)
+        return row
+
+    def _wrote(self, written: Write) -> None:
+        """Look at what was written."""
+        tensor, rule, last = written.tensor, written.rule, written.last
+        d = tensor._data
         self._seen.pop(id(d), None)
         known = self._bad.pop(id(d), None)
         was_bad = known is not None and known() is d
@@ -232,18 +359,14 @@ class Recorder(BackwardDriver):
             return  # an optimizer's: its parameters are looked at when they are next used
         self._look(d)
         if last is not None and last.rule is rule and d.shape in last.shapes:
-            self._seen[id(d)] = (ref_to(d), last.index, 0, squared(d))
+            self._seen[id(d)] = (ref_to(d), last.index, 0, self.size(d))
             return  # the op that computed it has reported it
         if id(d) in self._bad:
-            row = Row(
-                len(self.rows),
-                rule,
-                NAMES.get(rule.name, f"{rule.name}_"),
-                where(2),
-                (stack[0], stack[-1]) if (stack := self._here.stack) else None,
-            )
-            row.shapes, row.squares = (d.shape,), (squared(d),)
-            self.rows.append(row)
+            row = written.row
+            if row is None:
+                row = self._row_of_write(rule, d)
+                self.rows.append(row)
+            row.squares = (self.size(d),)
             if rule.name in MOVES:
                 if len(self._unread) < UNREAD:
                     self._unread.append((row, d))
@@ -251,6 +374,30 @@ class Recorder(BackwardDriver):
                 self._seen[id(d)] = (ref_to(d), row.index, 0, INF)
                 was_bad = was_bad or needs_nan(rule, d)
             self.forward_bad(row, (), (), (tensor,), was_bad or rule.name in MOVES, True)
+
+    def _leave_out(self, events: list[Event], sizes: list[dict]) -> None:
+        """Keep the rows of those writes alone that made something bad."""
+        writes = {
+            e.written.row: (e.written, s) for e, s in zip(events, sizes, strict=True) if e.written is not None
+        }
+        if not writes:
+            return
+        first = min(row.index for row in writes)
+        kept = self.rows[:first]
+        for row in self.rows[first:]:
+            if row in writes:
+                written, found = writes[row]
+                written.last = last = kept[-1] if kept else None
+                d = written.tensor._data
+                if (
+                    written.rule is None
+                    or not self._is_bad(d, found[id(d)])
+                    or (last is not None and last.rule is written.rule and d.shape in last.shapes)
+                ):
+                    continue
+            row.index = len(kept)
+            kept.append(row)
+        self.rows[:] = kept
 
     def _settle(self, last: Row | None, d: Any) -> bool:
         """Forget what was bad in memory that has been written since, and that nothing read.
@@ -263,7 +410,7 @@ class Recorder(BackwardDriver):
             if row is last and held.shape == d.shape:
                 self._unread[self._unread.index(pair)] = (row, d)
                 moved = True
-            elif not self._is_bad(held, squared(held)):
+            elif not self._is_bad(held, size_of(held)):
                 row.state, row.came, row.bad, row.facts = "clean", "", None, None
                 self._unread.remove(pair)
         return moved
@@ -308,27 +455,67 @@ class Recorder(BackwardDriver):
 
     def end(self) -> None:
         """No array of the pass stays alive."""
+        self.settle()
         self._arrived, self._sums = set(), {}
 
     def step(self, n: Any, entry: Any, pending: dict) -> None:
         """Write what a step did into its row."""
-        g = entry[4] if len(entry) > 4 else entry[2]
+        row = None
+        if n.__class__ is not Leaf:
+            try:
+                row = n.note["row"]
+            except (AttributeError, KeyError):
+                row = None
+            if row is None or row.index >= len(self.rows) or self.rows[row.index] is not row:
+                row = self._unseen(n)
+        if self.values or not self._step_waits(n, entry, pending, row):
+            self._ran(n, entry, pending, row)
+
+    def _step_waits(self, n: Any, entry: Any, pending: dict, row: Row | None) -> bool:
+        """Let a step on a device wait; False on the host."""
+        g = _incoming(entry)
+        if g.__class__ is ndarray and not self._later.events:
+            return False
+        came = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g]) if x is not None]
+        sent = [
+            getattr(c[3], "_data", c[3])
+            for c in entry[3]
+            if n.__class__ is not Leaf and c[0] is pending and len(c) == 4
+        ]
+        if not self.waits((*came, *sent)):
+            return False
+        alike = None
+        if row is not None and row.rule is not None and row.rule.view and len(came) == len(sent) == 1:
+            alike = (came[0], sent[0]) if came[0].size == sent[0].size else None
+        saved = getattr(n, "saved", None)  # which the pass may free meanwhile
+        kept = [x[0] for x in saved or () if x.__class__ is tuple and hasattr(x[0], "nbytes")]
+
+        def take() -> None:
+            now = getattr(n, "saved", None)
+            if saved is not None:
+                n.saved = saved
+            try:
+                self._ran(n, entry, pending, row)
+            finally:
+                if saved is not None:
+                    n.saved = now
+
+        self.wait(take, [*came, *sent, *kept], [*came, *sent], alike)
+        return True
+
+    def _ran(self, n: Any, entry: Any, pending: dict, row: Any) -> None:
+        """Write what a step did into its row."""
+        g = _incoming(entry)
         sums, arrived = self._sums, self._arrived
         if n.__class__ is Leaf:
             d = g if g.__class__ is ndarray else getattr(g, "_data", g)
             known = sums.get(n)
-            square = known[1] if known is not None and known[0] is d else squared(d)
+            square = known[1] if known is not None and known[0] is d else self.size(d)
             bad = (self.bound is not None or not square < INF) and self._is_bad(d, square)
             self.leaves[n] = (n.variable, d if self.values or bad else None, bad)
             return
         known = sums.pop(n, None)
         alike = known if known is not None and n.rule is not None and n.rule.view and known[0] is g else None
-        try:
-            row = n.note["row"]
-        except (AttributeError, KeyError):
-            row = None
-        if row is None or row.index >= len(self.rows) or self.rows[row.index] is not row:
-            row = self._unseen(n)
         bad_out = False
         squares = []
         for c in entry[3]:
@@ -336,7 +523,7 @@ class Recorder(BackwardDriver):
                 continue
             e, d = c[1], c[3]
             d = d if d.__class__ is ndarray else getattr(d, "_data", d)
-            square = alike[1] if alike is not None and d.size == alike[0].size else squared(d)
+            square = alike[1] if alike is not None and d.size == alike[0].size else self.size(d)
             squares.append(square)
             sums[e] = (d, square)
             if (self.bound is not None or not square < INF) and self._is_bad(d, square):
@@ -354,7 +541,7 @@ class Recorder(BackwardDriver):
         if bad_in or bad_out:
             if not bad_in:  # finite gradients may have met and overflowed on their way here
                 some = [getattr(x, "_data", x) for x in (g if g.__class__ is list else [g]) if x is not None]
-                bad_in = any(self._is_bad(d, squared(d)) for d in some)
+                bad_in = any(self._is_bad(d, self.size(d)) for d in some)
             self.backward_bad(row, n, g, sent, bad_in, bad_out)
 
     def ran(self, row: Row) -> None:
@@ -380,21 +567,35 @@ class Recorder(BackwardDriver):
         row.back = "healed" if not bad_out else "propagated" if bad_in else "origin"
 
 
-def squared(d: Any) -> float:
-    """The sum of squares; not finite if an element is not, or if it overflows: then the values must be looked at."""
+def size_of(d: Any) -> float:
+    """The sum of squares; of a device's array the largest absolute value. Not finite: the array may be bad."""
     if d.dtype.kind == "f" and d.dtype.itemsize != 2 and d.__class__ is ndarray:
         flat = d.ravel("K")  # in the order of memory: no copy of what is only transposed
         return float(vdot(flat, flat))  # unlike dot, it does not warn of an overflow
-    if place_of(d) is not None and d.size and d.dtype.kind not in "iub":
+    if not may_be_bad(d):
+        return 0.0
+    if is_there(d):
         with place_of(d):
-            wide = abs(d.reshape(-1)).astype(float64)
-            return float(wide.dot(wide))
-    return norm_of(d) ** 2 if d.size and d.dtype.kind not in "iub" else 0.0
+            return float(largest_of(d))
+    return norm_of(d) ** 2
 
 
-def _decided(d: Any) -> bool:
-    """Whether a sum of squares that is not finite says enough: a device's of single precision does not overflow."""
-    return place_of(d) is not None and d.dtype.itemsize <= (8 if d.dtype.kind == "c" else 4)
+def is_there(d: Any) -> bool:
+    """Whether an array is a device's."""
+    return d.__class__ is not ndarray and place_of(d) is not None
+
+
+def _incoming(entry: Any) -> Any:
+    """What came into a node: a gradient, or a list where the node has several outputs."""
+    return entry[4] if len(entry) > 4 else entry[2]
+
+
+def _mark(node: Any, row: Row) -> None:
+    """Tell a node which row it is of."""
+    if node.__class__ is Out:
+        node = node.node
+    note = {"line": row.place, "row": row}
+    node.note = note if len(_listeners) == 1 and not mode.anomaly else {**note_of(node), **note}
 
 
 def _bases(d: Any) -> list:

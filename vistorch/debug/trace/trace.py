@@ -32,7 +32,7 @@ from .bad_value import BadValue, counts
 from .course import Course, Growth
 from .facts import backward_facts, forward_facts
 from .record import TraceRecord
-from .recorder import Recorder, Row
+from .recorder import Recorder, Row, is_there
 
 ORIGINS = 20  # of so many the values around are kept
 
@@ -86,6 +86,7 @@ class Trace(Recorder):
 
     def __exit__(self, *exc: Any) -> None:
         """Stop; an exception goes on its way, and what ran before it is in the record."""
+        self.settle()
         self.seconds += time.perf_counter() - self._began
         self.failed(exc[1] if exc else None)
         super().__exit__(*exc)
@@ -118,9 +119,11 @@ class Trace(Recorder):
         """What was found, as a record."""
         from .build import build
 
+        self.settle()
         if self.graph is None and (node := self._worst()) is not None:
             self.graph = linked(order_of([node]), self._given_names(), self.namespace)
-        return build(self)
+        with brought([row.made for row in self.rows]):
+            return build(self)
 
     def _given_names(self) -> Any:
         return None if callable(self.names) else self.names
@@ -208,8 +211,21 @@ class Trace(Recorder):
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass was prepared: note its loss, then run it."""
         if self._course is not None and mode.run is None and len(outputs) == 1:
-            self._course.note(where(1), outputs[0])
+            place, loss = where(1), outputs[0]
+            if self.waits([loss._data]):
+                self.wait(lambda: self._note_loss(place, loss), [loss._data])
+            else:
+                self._note_loss(place, loss)
         super().backward(run, outputs)
+
+    def _note_loss(self, place: Any, loss: Any) -> None:
+        d = loss._data
+        if self._course is None:
+            return
+        if is_there(d) and d.size == 1 and d.dtype.kind == "f":
+            self._course.add(place, self.size(d))
+        else:
+            self._course.note(place, loss)
 
     def begin(self, run: Any) -> None:
         """A pass is about to start."""

@@ -248,7 +248,7 @@ class Pass:
                 dt = n.dtype
                 values = rule.unpack(n, saved) if saved else ()
                 if dt is not F4 and dt is not F8:
-                    g, values = softened(rule, g, values, dt)
+                    g, values = softened(rule, g, values, dt, n.place)
                 for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
                     if e is None or (wanted is not None and e not in wanted):
                         continue

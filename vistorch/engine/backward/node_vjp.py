@@ -13,7 +13,7 @@ from ..core.rules import RAW, REC
 from ..core.sharing import together
 from ..core.tensor import Tensor
 from ..memory.lanes import Lanes
-from ..memory.placement import BATCHED
+from ..memory.placement import BATCHED, CUPY
 
 F4, F8 = np.dtype("f4"), np.dtype("f8")
 
@@ -76,7 +76,7 @@ def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
         values = rule.unpack(n, n.saved)
         F = RAW[n.place.kind]
         if n.dtype is not F4 and n.dtype is not F8:
-            g, values = softened(rule, g, values, n.dtype)
+            g, values = softened(rule, g, values, n.dtype, n.place)
     try:
         alone = create_graph or n.place.kind == BATCHED  # the formulas, if there are any
         if rule.together is not None and (not alone or rule.together is rule.vjps[0]):
@@ -102,8 +102,11 @@ def unfit(n: Any, exc: Exception) -> RuntimeError:
     return RuntimeError(errors.FORMULA_UNFIT.format(n.name(), exc))
 
 
-def softened(rule: Any, g: Any, values: Any, dt: Any) -> tuple:
-    """Half types compute in float32; a complex node's formulas see the conjugates of what was saved."""
+def softened(rule: Any, g: Any, values: Any, dt: Any, place: Any) -> tuple:
+    """Half types compute in float32; a complex node's formulas see the conjugates of what was saved.
+
+    On a device a row may have kernels that take half types as they are and compute in float themselves.
+    """
     if dt.kind == "c":
         if rule.holomorphic:
             values = [
@@ -113,7 +116,7 @@ def softened(rule: Any, g: Any, values: Any, dt: Any) -> tuple:
                 for v in values
             ]
         return g, values
-    if dt.itemsize == 2 and dt.kind not in "iu":
+    if dt.itemsize == 2 and dt.kind not in "iu" and not (rule.halves and place.kind == CUPY):
         if g.__class__ is list:
             g = [x if x is None else x.astype(F4) for x in g]
         else:

@@ -8,6 +8,8 @@ The vocabulary, one attribute of `listeners` per kind (a Listener has a method o
   dtypes and what was broadcast are in the tensors; `where()` gives the place that called it.
 - cut(kind, tensor): history ends here: "detach", "data", "item", "tolist", "numpy", "tensor(t)",
   "requires_grad_(False)" (emitted while it still is True), or, with tensor None, "no_grad" and "inference_mode".
+- overwrite(tensor): the memory of `tensor` is about to be written, by an op or an assignment; the write may still be
+  refused. An optimizer's writes are announced by its "step", those of clipped gradients by "clip" (below).
 - write(tensor, rule): the memory of `tensor` was written, by that row if one is known; its version cell is
   `tensor._ver`.
 - backward(run, outputs): a `backward.Pass` is about to start; backward_end(run, outputs): it is over, and has not
@@ -47,7 +49,19 @@ from typing import Any
 
 from .home import HOME
 
-KINDS = ("backward", "backward_end", "cut", "data", "drew", "made", "op", "phase", "saved", "write")
+KINDS = (
+    "backward",
+    "backward_end",
+    "cut",
+    "data",
+    "drew",
+    "made",
+    "op",
+    "overwrite",
+    "phase",
+    "saved",
+    "write",
+)
 
 
 class Slots:
@@ -61,6 +75,7 @@ class Slots:
     drew: Any
     made: Any
     op: Any
+    overwrite: Any
     phase: Any
     saved: Any
     write: Any

@@ -153,6 +153,8 @@ def pointwise(fn: Any) -> Callable:
                 or (input._rg and mode.on)
             ):
                 return replace(input, fn, (), {}, rule)
+            if (emit := listeners.overwrite) is not None:
+                emit(input)
             if d.size < MANY:
                 hushed(run, d, d)
             else:
@@ -200,6 +202,8 @@ def pointwise(fn: Any) -> Callable:
             or (wants and mode.on)
         ):
             return replace(input, fn, (other,), {}, rule)
+        if (emit := listeners.overwrite) is not None:
+            emit(input)
         try:
             if d.size < MANY:
                 silently(run, d, b, d)
@@ -243,6 +247,8 @@ def direct(rule: Any, x: Any, others: tuple, consts: tuple, write: Any = None) -
         ):
             return False
         arrays.append(b)
+    if (emit := listeners.overwrite) is not None:
+        emit(x)
     if write is None or place.kind:
         d[...] = hushed(rule.kernels[place.kind], *arrays, *consts)
     elif d.size > BLOCK and all(a.flags.c_contiguous and a.shape == d.shape for a in arrays):

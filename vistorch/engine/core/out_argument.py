@@ -145,6 +145,8 @@ def deliver(out: Tensor, result: Tensor) -> Tensor:
     else:
         if aliased(d):
             raise RuntimeError(errors.WRITE_ALIASED)
+        if (emit := listeners.overwrite) is not None:
+            emit(out)
         d[...] = r
     version(out).n += 1
     if (emit := listeners.write) is not None:

@@ -75,6 +75,7 @@ class Rule:
         "differentiable_outs",
         "formula",
         "grad_name",
+        "halves",
         "holomorphic",
         "inputs",
         "kernel",
@@ -105,6 +106,7 @@ class Rule:
         self.public = name  # what error messages call it
         self.vjps = tuple(vjps.get(i) for i in inputs) if vjps or not together else (together,) * len(inputs)
         self.together = together
+        self.halves = False  # whether a device's formulas take half types as they are
         self._compile()
 
     def _compile(self) -> None:
@@ -258,10 +260,11 @@ def variant(rule: Rule, name_in_graph: str) -> Rule:
 
 
 def _to_cupy(rule: Rule, xp: Any) -> None:
-    from ..kernels.cupy_ import chosen, chosen_together
+    from ..kernels.cupy_ import chosen, chosen_together, takes_halves
 
     rule.kernels[1] = bound = chosen(rule.name, bind(rule.kernel, xp))
     rule.together = chosen_together(rule.name, rule.together)
+    rule.halves = takes_halves(rule.name)
     setattr(RAW[1], rule.name, bound)
 
 

@@ -331,6 +331,8 @@ def before_write(x: Tensor, requires_grad: bool) -> None:
                 raise RuntimeError(errors.LEAF_VIEW_WRITTEN)
     elif requires_grad and x._rg and x._node is None:
         raise RuntimeError(errors.LEAF_WRITTEN)
+    if (emit := listeners.overwrite) is not None:
+        emit(x)
 
 
 def aliased(data: Any) -> bool:

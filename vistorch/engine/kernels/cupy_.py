@@ -13,7 +13,7 @@ from typing import Any
 import cupy
 import numpy as np
 
-from .cuda import rows, settings
+from .cuda import halves, rows, settings
 from .cuda.library import array_library
 from .cuda_source import ELEMENTWISE, PREAMBLE
 
@@ -134,6 +134,11 @@ def chosen_together(name: str, plain: Any) -> Any:
     """Return what gives all gradients of a row at once, on any library's arrays."""
     own = rows.chosen_together(name, plain, array_library(cupy))
     return own if own is plain else guard(own)
+
+
+def takes_halves(name: str) -> bool:
+    """Whether the gradients of a row take half types as they are, and compute in float."""
+    return name in halves.FORMULAS
 
 
 overrides: dict[str, Callable] = {

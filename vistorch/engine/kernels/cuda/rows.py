@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import attention, convolution, losses, norms, places, pooling, softmax
+from . import attention, convolution, gelu, halves, losses, norms, places, pooling, softmax
 
 Make = Callable[[Callable[..., Any], Any], Callable[..., Any]]
 
 KERNELS: dict[str, Make] = {
     "attention": attention.attention,
+    "attention_noise": attention.noise,
+    "dropped_attention": attention.dropped_attention,
     "masked_attention": attention.masked_attention,
     "convolution": convolution.convolution,
     "convolution_with_bias": convolution.convolution_with_bias,
@@ -25,6 +27,8 @@ KERNELS: dict[str, Make] = {
     "index": places.index,
     "index_put": places.index_put,
     "embedding_gradient": places.embedding_gradient,
+    "gelu_backward": gelu.gradient("gelu_gradient"),
+    "gelu_tanh_backward": gelu.gradient("gelu_tanh_gradient"),
     "group_norm": norms.group_norm,
     "native_batch_norm": norms.batch_norm,
     "native_group_norm": norms.group_norm,
@@ -54,6 +58,7 @@ KERNELS: dict[str, Make] = {
 }
 TOGETHER: dict[str, Callable[[Any], Any]] = {
     "attention": attention.gradients,
+    "dropped_attention": attention.dropped_gradients,
     "masked_attention": attention.masked_gradients,
     "group_norm": norms.group_gradients,
     "native_batch_norm": norms.batch_gradients,
@@ -67,7 +72,10 @@ def chosen(name: str, plain: Callable[..., Any], xp: Any) -> Callable[..., Any]:
     make = KERNELS.get(name)
     if make is None:
         return plain
-    run: Any = make(plain, xp)
+    takes = name in halves.KERNELS
+    run: Any = make(halves.widening(plain) if takes else plain, xp)
+    if takes:
+        run.halves = True
     run.__name__ = getattr(plain, "__name__", "kernel")
     run.plain = plain
     return run
@@ -78,7 +86,7 @@ def chosen_together(name: str, plain: Any, xp: Any) -> Any:
     make = TOGETHER.get(name)
     if make is None or plain is None:
         return plain
-    own = make(plain)
+    own = make(halves.widening_together(plain) if name in halves.FORMULAS else plain)
 
     def run(library: Any, *args: Any) -> Any:
         return (own if library is xp else plain)(library, *args)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels import philox
 from ...kernels.fast import attention as fast
 from ...kernels.threads import split
 
@@ -155,3 +156,42 @@ def gradients(
 
     _each(xp, weights.shape, some)
     return dq, dk, dv
+
+
+# ---- weights that are dropped at random ----------------------------------------------------------------------------
+def noise(xp: Any, shape: tuple, dtype: Any, stream: tuple, stays: float) -> Any:
+    """What dropout multiplies weights by, as a device draws it: number `column` of a stream of each row."""
+    _, seed, offset = stream
+    lines = np.arange(prod(shape[:3]), dtype=np.uint64)
+    blocks = range(-(-shape[3] // 4))
+    words = [w for block in blocks for w in philox.blocks(seed, offset // 4 + block, lines)]
+    units = np.stack(words[: shape[3]], 1).astype(np.float32) * np.float32(2**-32) + np.float32(2**-33)
+    kept = units < np.float32(stays)
+    return xp.asarray((kept / stays).astype(dtype)).reshape(shape)
+
+
+def dropped(
+    xp: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    mask: Any,
+    causal: bool,
+    scale: float,
+    keep: bool,
+    left: Any,
+) -> tuple:
+    """`attend` with weights multiplied by `left`: the result, and the weights before (no element without `keep`)."""
+    mask = mask if mask.shape != (0,) else None
+    _, weights = attend(xp, query, key, value, mask, causal, scale, True)
+    return xp.matmul(weights * left, value), weights if keep else weights[:0]
+
+
+def dropped_gradients(
+    xp: Any, g: Any, query: Any, key: Any, value: Any, weights: Any, scale: float, left: Any
+) -> tuple:
+    """The gradients of query, key and value of `dropped`."""
+    back = xp.matmul(g, value.swapaxes(-1, -2)) * left
+    scores = weights * (back - (back * weights).sum(-1, keepdims=True)) * query.dtype.type(scale)
+    of_value = xp.matmul((weights * left).swapaxes(-1, -2), g)
+    return xp.matmul(scores, key), xp.matmul(scores.swapaxes(-1, -2), query), of_value

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core.op_factory import op
 from ..linalg.rows import mT
 from . import kernels
@@ -116,4 +118,55 @@ masked = op(
     query=_query,
     key=_key,
     value=_value,
+)
+
+
+# ---- weights that are dropped at random ----------------------------------------------------------------------------
+# The random numbers are known by their place alone, so a backward pass draws them again and nothing of them is kept.
+def _noise(xp, query, key, stream, stays):
+    return kernels.noise(xp, (*query.shape[:3], key.shape[2]), query.dtype, stream, stays)
+
+
+def _drop(xp, query, key, value, mask, causal, scale, keep, stream, stays):
+    left = noise.kernels[xp is not np](query, key, stream, stays)
+    return kernels.dropped(xp, query, key, value, mask, causal, scale, keep, left)
+
+
+def _drop_together(xp, g, wants, query, key, value, mask, out, out1, causal, scale, stream, stays):
+    left = noise.kernels[xp is not np](query, key, stream, stays)
+    return (*kernels.dropped_gradients(xp, g, query, key, value, out1, scale, left), None)
+
+
+noise = op("attention_noise", _noise, inputs="query key").rule
+
+
+def _dropped_scores(F, g, query, key, value, mask, causal, scale, stream, stays):
+    w = _weights(F, query, key, None if mask.shape == (0,) else mask, causal, scale)
+    left = F.attention_noise(query, key, stream, stays)
+    return F.safe_softmax_slope(F.bmm(g, mT(F, value)) * left, w) * scale
+
+
+def _dropped_value(F, g, query, key, mask, causal, scale, stream, stays):
+    w = _weights(F, query, key, None if mask.shape == (0,) else mask, causal, scale)
+    return F.bmm(mT(F, w * F.attention_noise(query, key, stream, stays)), g)
+
+
+dropped = op(
+    "dropped_attention",
+    _drop,
+    inputs="query key value mask",
+    name_in_graph="ScaledDotProductEfficientAttentionBackward0",
+    formula={
+        "query": r"\bar Q = s\, \bar S K,\ \bar S = W \odot (N \odot \bar Y V^T - \langle \bar Y, Y \rangle)",
+        "key": r"\bar K = s\, \bar S^T Q",
+        "value": r"\bar V = (N \odot W)^T \bar Y",
+    },
+    together=_drop_together,
+    query=lambda F, g, query, key, value, mask, causal, scale, stream, stays: F.bmm(
+        _dropped_scores(F, g, query, key, value, mask, causal, scale, stream, stays), key
+    ),
+    key=lambda F, g, query, key, value, mask, causal, scale, stream, stays: F.bmm(
+        mT(F, _dropped_scores(F, g, query, key, value, mask, causal, scale, stream, stays)), query
+    ),
+    value=_dropped_value,
 )

@@ -18,6 +18,7 @@ from ...base.modes import mode
 from ...core.base_ops import to_dtype
 from ...core.registry import FUNCTIONS, METHODS
 from ...core.tensor import Tensor, wrap
+from ...random.generators import pick
 from ..linalg import checks
 from . import kernels, rows
 
@@ -65,11 +66,15 @@ def scaled_dot_product_attention(
         mask = _added(mask, query)
     size = query._data.shape[-1]
     factor = (1 / math.sqrt(size) if size else math.inf) if scale is None else float(scale)
-    if ways.fused and dropout_p == 0 and _fuses(query, key, value, mask, enable_gqa):
+    source = _source(query, dropout_p) if dropout_p else None
+    drawn = dropout_p == 0 or source is not None
+    if ways.fused and drawn and _fuses(query, key, value, mask, enable_gqa):
         if key._data.shape[1] != query._data.shape[1]:
             key, value = _shared(query, key, value)
         # what a backward pass needs is kept only if there may be one
         keep = bool(mode.on) and (query.requires_grad or key.requires_grad or value.requires_grad)
+        if source is not None:
+            return _dropped(query, key, value, mask, is_causal, factor, keep, source, 1 - dropout_p)
         if mask is None:
             return rows.plain(query, key, value, is_causal, factor, keep)[0]
         return rows.masked(query, key, value, mask, is_causal, factor, keep)[0]
@@ -87,6 +92,23 @@ def scaled_dot_product_attention(
             )
         mask = _causal(query, key)
     return _composed(query, key, value, mask, dropout_p, factor, enable_gqa)
+
+
+def _source(query: Tensor, dropout_p: float) -> Any:
+    """A device's generator, whose numbers are known by their place; None where dropping is a step of its own."""
+    if dropout_p == 1 or query._place.kind == errors.BATCHED:
+        return None
+    source = pick(None, query._place, "dropout")
+    return source if source.on_device else None
+
+
+def _dropped(q, k, v, mask, causal, scale, keep, source, stays):
+    """The row that drops weights; four columns of a row share a block of its stream."""
+    with source.lock:
+        stream = source.counter.take(k._data.shape[2])
+    if mask is None:
+        mask = wrap(q._place.xp.empty((0,), q._data.dtype), q._place)
+    return rows.dropped(q, k, v, mask, causal, scale, keep, stream, stays)[0]
 
 
 def _check(q: Any, k: Any, v: Any, mask: Any, dropout_p: Any, causal: Any, scale: Any, gqa: Any) -> None:

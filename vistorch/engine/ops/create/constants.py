@@ -62,6 +62,8 @@ def into(out: Any, shape: tuple, dtype: Any, name: str, write: Any, requires_gra
     else:
         if aliased(d) and name not in FILLS:
             raise RuntimeError(errors.WRITE_ALIASED)
+        if (emit := listeners.overwrite) is not None:
+            emit(out)
         write(d)
     graph.version(out).n += 1
     if (emit := listeners.write) is not None:

@@ -122,6 +122,8 @@ def _direct(x: Tensor, value: Any) -> Tensor | None:
     """Write a number into memory that no history watches; None where the general way is needed."""
     if x._ver is UNTRACKED or (mode.on and sync_rg(x)):
         return None
+    if (emit := listeners.overwrite) is not None:
+        emit(x)
     if x._place is not META:
         x._data.fill(value)
     version(x).n += 1

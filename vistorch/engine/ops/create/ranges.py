@@ -136,6 +136,8 @@ def _write_counted(out: Any, n: int, dtype: Any, name: str, values: Any) -> Tens
     if d.size == n and d.ndim and dtype is None:
         if aliased(d):
             raise RuntimeError(errors.WRITE_ALIASED)
+        if (emit := listeners.overwrite) is not None:
+            emit(out)
         d[...] = put(values(d.dtype).reshape(d.shape), out._place)
         version(out).n += 1
         if (emit := listeners.write) is not None:

@@ -144,6 +144,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
 def _plainly(x: Tensor, key: tuple, index: Any, v: Any, t: Tensor | None) -> None:
     """Nothing is recorded, and the index is one of numpy's: one assignment, if it is allowed."""
     a = x._data
+    if (emit := listeners.overwrite) is not None:
+        emit(x)
     try:
         if 0 in a.strides and views.aliased(a[key]):
             raise RuntimeError(errors.WRITE_ALIASED)

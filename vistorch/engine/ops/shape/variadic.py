@@ -141,7 +141,7 @@ class Variadic:
         everyone = tuple(range(n))
         r.saves = ((CONST, 0, everyone), (CONST, 1, everyone))
         r.saved_names, r.picks = ("dim", "parts"), ((0, 1),) * n
-        r.saves_out = r.saves_tensors = r.view = r.widen = False
+        r.saves_out = r.saves_tensors = r.view = r.widen = r.halves = False
         r.holomorphic, r.differentiable_outs, r.together = True, 1, None
         r.formula, r.grad_name = base.formula, base.grad_name
         r.node_class = type(

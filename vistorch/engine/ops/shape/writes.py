@@ -74,6 +74,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
         if d.shape == s.shape and d.dtype is s.dtype and self._place is other._place:
             ver = version(self)
             if ver is not other._ver and ver is not UNTRACKED and 0 not in d.strides:
+                if (emit := listeners.overwrite) is not None:
+                    emit(self)
                 d[...] = s
                 ver.n += 1
                 if (emit := listeners.write) is not None:

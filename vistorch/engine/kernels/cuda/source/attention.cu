@@ -4,6 +4,8 @@
 // Shapes: query (heads, rows, depth), key (heads, columns, depth), value (heads, columns, width), all contiguous.
 // A warp owns one row at a time; in a tile of 32 a lane owns one partner. Depth and width are at most 32 * PARTS.
 // mask is added to the scores, at strides that are 0 where it broadcasts; it may be missing.
+// Dropout: a weight stays if a word of Philox says so, number `column` of the stream `head * rows + row`; so each kernel
+// draws the same mask anew. Seed and offset lie at `held`, to which `offset` is added, or are given. `stays` 1: none.
 
 #define TILE 32
 #define PARTS 8
@@ -28,6 +30,21 @@ __device__ __forceinline__ void fetch(A* shared, const T* from, i64 first, i64 r
   }
 }
 
+#define DROPOUT const i64* held, i64 seed, i64 offset, double stays
+#define SEED const i64 seed_ = held ? held[0] : seed, first_ = ((held ? held[1] : 0) + offset) / 4
+
+// What dropout multiplies a weight by: 0, or what makes up for the others.
+__device__ __forceinline__ A noise_of(i64 seed, i64 first, i64 line, i64 column, double stays) {
+  if (stays == 1) return A(1);
+  const Words r = philox(seed, first + column / 4, line);
+  return unit(0.0f, r, (int)(column % 4)) < (float)stays ? A(1 / stays) : A(0);
+}
+
+extern "C" __global__ void noise(T* y, i64 lines, i64 columns, DROPOUT) {
+  SEED;
+  EACH(at, lines * columns) y[at] = NARROW(noise_of(seed_, first_, at / columns, at % columns, stays));
+}
+
 __device__ __forceinline__ const T* mask_at(const T* mask, i64 head, i64 inner, i64 outer_stride, i64 inner_stride) {
   return mask ? mask + head / inner * outer_stride + head % inner * inner_stride : mask;
 }
@@ -35,7 +52,8 @@ __device__ __forceinline__ const T* mask_at(const T* mask, i64 head, i64 inner, 
 extern "C" __global__ void attend(
     const T* query, const T* key, const T* value, const T* mask, T* out, A* lse, i64 heads, i64 rows,
     i64 columns, i64 depth, i64 width, double scale, i64 causal, i64 inner, i64 mask_batch, i64 mask_head,
-    i64 mask_row, i64 mask_column) {
+    i64 mask_row, i64 mask_column, DROPOUT) {
+  SEED;
   DYNAMIC_SHARED(A, shared);
   const u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   A* keys = shared;
@@ -66,12 +84,13 @@ extern "C" __global__ void attend(
       const A base = next == -INF ? A(0) : next;
       const A old = top == -INF ? A(0) : exp(top - base), p = s == -INF ? A(0) : exp(s - base);
       sum = sum * old + warp_sum(p);
+      const A kept = p == A(0) ? p : p * noise_of(seed_, first_, head * rows + row, column, stays);
       for (int part = 0; part < PARTS && part * 32 < width; part++) {
         const i64 d = part * 32 + lane;
         A v = sums[part] * old;
 #pragma unroll 4
         for (int j = 0; j < TILE; j++) {
-          const A weight = __shfl_sync(EVERY_LANE, p, j);
+          const A weight = __shfl_sync(EVERY_LANE, kept, j);
           if (d < width && weight != A(0)) v += weight * values[j * (width + 1) + d];
         }
         sums[part] = v;
@@ -94,7 +113,8 @@ __device__ __forceinline__ A weight_of(A s, A lse) { return s == -INF ? A(0) : e
 extern "C" __global__ void attend_rows(
     const T* g, const T* query, const T* key, const T* value, const T* mask, const T* out, const A* lse,
     A* slope, T* of_query, i64 heads, i64 rows, i64 columns, i64 depth, i64 width, double scale, i64 causal,
-    i64 inner, i64 mask_batch, i64 mask_head, i64 mask_row, i64 mask_column) {
+    i64 inner, i64 mask_batch, i64 mask_head, i64 mask_row, i64 mask_column, DROPOUT) {
+  SEED;
   DYNAMIC_SHARED(A, shared);
   const u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   A* keys = shared;
@@ -132,7 +152,7 @@ extern "C" __global__ void attend_rows(
       A dot = A(0);
 #pragma unroll 4
       for (i64 d = 0; d < width; d++) dot += given[d] * values[lane * (width + 1) + d];
-      const A ds = p == A(0) ? A(0) : p * (dot - mean) * A(scale);
+      const A ds = p == A(0) ? A(0) : p * (dot * noise_of(seed_, first_, at, column, stays) - mean) * A(scale);
       for (int part = 0; part < PARTS && part * 32 < depth; part++) {
         const i64 d = part * 32 + lane;
 #pragma unroll 4
@@ -154,7 +174,8 @@ extern "C" __global__ void attend_rows(
 extern "C" __global__ void attend_columns(
     const T* g, const T* query, const T* key, const T* value, const T* mask, const A* lse, const A* slope,
     T* of_key, T* of_value, i64 heads, i64 rows, i64 columns, i64 depth, i64 width, double scale, i64 causal,
-    i64 inner, i64 mask_batch, i64 mask_head, i64 mask_row, i64 mask_column) {
+    i64 inner, i64 mask_batch, i64 mask_head, i64 mask_row, i64 mask_column, DROPOUT) {
+  SEED;
   DYNAMIC_SHARED(A, shared);
   const u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   A* queries = shared;
@@ -186,13 +207,14 @@ extern "C" __global__ void attend_columns(
       A dot = A(0);
 #pragma unroll 4
       for (i64 d = 0; d < width; d++) dot += given[lane * (width + 1) + d] * worth[d];
-      const A ds = p == A(0) ? A(0) : p * (dot - mean) * A(scale);
+      const A n = p == A(0) ? A(0) : noise_of(seed_, first_, head * rows + row, column, stays);
+      const A kept = p * n, ds = p == A(0) ? A(0) : p * (dot * n - mean) * A(scale);
       for (int part = 0; part < PARTS; part++) {
         const i64 d = part * 32 + lane;
         if (part * 32 >= depth && part * 32 >= width) break;
 #pragma unroll 4
         for (int j = 0; j < TILE; j++) {
-          const A w = __shfl_sync(EVERY_LANE, ds, j), v = __shfl_sync(EVERY_LANE, p, j);
+          const A w = __shfl_sync(EVERY_LANE, ds, j), v = __shfl_sync(EVERY_LANE, kept, j);
           if (d < depth && w != A(0)) of_k[part] += w * queries[j * (depth + 1) + d];
           if (d < width && v != A(0)) of_v[part] += v * given[j * (width + 1) + d];
         }

@@ -101,3 +101,27 @@ __device__ __forceinline__ void report(i64* flag, i64 op, i64 index, i64 size) {
   f[2] = size;
   f[0] = op;
 }
+
+// Philox4x32-10: the four words at one place of a stream.
+struct Words { u32 w[4]; };
+
+__device__ __forceinline__ Words philox(i64 seed, i64 place, i64 stream) {
+  u32 key0 = (u32)seed, key1 = (u32)((unsigned long long)seed >> 32);
+  u32 a = (u32)place, b = (u32)((unsigned long long)place >> 32);
+  u32 c = (u32)stream, d = (u32)((unsigned long long)stream >> 32);
+  for (int round = 0; round < 10; round++) {
+    const unsigned long long p = 0xD2511F53ull * a, q = 0xCD9E8D57ull * c;
+    const u32 next_a = (u32)(q >> 32) ^ b ^ key0, next_c = (u32)(p >> 32) ^ d ^ key1;
+    b = (u32)q;
+    d = (u32)p;
+    a = next_a;
+    c = next_c;
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return Words{{a, b, c, d}};
+}
+
+#define WORD (2.3283064365386963e-10f)  // 2^-32
+// A number in (0, 1] of one word.
+__device__ __forceinline__ float unit(float, const Words& r, int i) { return fma((float)r.w[i], WORD, WORD / 2); }

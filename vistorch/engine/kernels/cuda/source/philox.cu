@@ -5,25 +5,6 @@
 // words, are arguments, or lie at `held` (seed, offset), to which the argument is added: a captured graph reads them
 // anew. The numbers are made of words as cuRAND makes them.
 
-struct Words { u32 w[4]; };
-
-__device__ __forceinline__ Words philox(i64 seed, i64 place, i64 stream) {
-  u32 key0 = (u32)seed, key1 = (u32)((unsigned long long)seed >> 32);
-  u32 a = (u32)place, b = (u32)((unsigned long long)place >> 32);
-  u32 c = (u32)stream, d = (u32)((unsigned long long)stream >> 32);
-  for (int round = 0; round < 10; round++) {
-    const unsigned long long p = 0xD2511F53ull * a, q = 0xCD9E8D57ull * c;
-    const u32 next_a = (u32)(q >> 32) ^ b ^ key0, next_c = (u32)(p >> 32) ^ d ^ key1;
-    b = (u32)q;
-    d = (u32)p;
-    a = next_a;
-    c = next_c;
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
-  }
-  return Words{{a, b, c, d}};
-}
-
 #ifdef EMULATED
 __device__ __forceinline__ void turned(float v, float* s, float* c) { *s = sin(v); *c = cos(v); }
 __device__ __forceinline__ void turned(double v, double* s, double* c) {
@@ -44,12 +25,10 @@ __device__ __forceinline__ double quick_log(double v) { return log(v); }
 __device__ __forceinline__ double quick_exp(double v) { return exp(v); }
 __device__ __forceinline__ double quick_tan(double v) { return tan(v); }
 
-#define WORD (2.3283064365386963e-10f)              // 2^-32
 #define DIGIT (1.1102230246251565e-16)              // 2^-53
 #define TURN (2.3283064e-10f * 6.2831855f)          // 2 pi 2^-32, as a product of floats
 
-// A number in (0, 1]: of one word, or of 53 bits of two.
-__device__ __forceinline__ float unit(float, const Words& r, int i) { return fma((float)r.w[i], WORD, WORD / 2); }
+// A number in (0, 1] of 53 bits of two words.
 __device__ __forceinline__ double wide(u32 low, u32 high) {
   return (double)((unsigned long long)low ^ ((unsigned long long)high << 21));
 }

@@ -15,6 +15,7 @@ from ...base import dims, dtypes, errors
 from ...core.image_order import laid_as
 from ...core.op_factory import op
 from ...core.tensor import Tensor
+from ...memory.lanes import all_samples
 from . import sizes
 from .max_index import flat, gather, lowest
 
@@ -91,7 +92,8 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
     if input._place is not indices._place:
         errors.check_devices(input._place, indices._place)
     dims.check_memory((*a.shape[: a.ndim - d], *made), a.itemsize)
-    wrong = index[(index < 0) | (index >= prod(made))]
+    asked = all_samples(index)
+    wrong = asked[(asked < 0) | (asked >= prod(made))]
     if wrong.size and prod(made):
         size = "x".join(map(str, made))
         raise RuntimeError(

@@ -128,6 +128,8 @@ NAMES = {
     **dict.fromkeys(_autocast.split(), "amp.state"),
     **{f"{kind}Storage": "storage" for kind in _kinds},
 }
+# What PyTorch itself took away long ago -> what the document of an old program says instead.
+GONE = {"legacy": "PyTorch took its Lua layers away; use the modules of `nn` and the optimizers of `optim`."}
 # Types that are names alone.
 _types = """
     bits1x8 bits2x4 bits4x2 bits8 bits16 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7 qint8 qint32 quint8
@@ -166,7 +168,8 @@ def _no_attribute(name: str) -> AttributeError:
         "vistorch.engine.library_name"
     )  # not yet there while the engine is being imported
     package = "vistorch" if known is None else known.library
-    return AttributeError(f"module '{package}' has no attribute {name!r}")
+    why = f": {GONE[name]}" if name in GONE else ""
+    return AttributeError(f"module '{package}' has no attribute {name!r}{why}")
 
 
 def __dir__() -> list[str]:
@@ -288,6 +291,8 @@ class Unbuilt:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Where such a module comes from."""
         root, _, name = fullname.partition(".")
+        if root == "vistorch" and name in GONE:
+            raise ModuleNotFoundError(f"No module named {fullname!r}: {GONE[name]}", name=fullname)
         if root != "vistorch" or name not in _table().MADE:
             return None
         loader: Any = self

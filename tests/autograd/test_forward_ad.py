@@ -76,3 +76,15 @@ def test_refusals(L, report):
             with pytest.raises((RuntimeError, ValueError)) as error:
                 wrong()
             report(type(error.value).__name__)
+
+
+@story
+def test_of_values_that_share_a_place_the_last_counts(L, report):
+    L.manual_seed(0)
+    x, t = L.randn(1, 2, 2, dtype=L.float64), L.randn(1, 2, 2, dtype=L.float64)
+    index = L.tensor([[[1, 5], [5, 5]]])
+    unpool = L.nn.functional.max_unpool2d
+    report(L.func.jvp(lambda a: unpool(a, index, 2) ** 2, (x,), (t,)))
+    line, row = L.tensor([[1, 1]]), L.nn.functional.max_unpool1d
+    report(L.func.jvp(lambda a: row(a, line, 2), (x[0, :1],), (t[0, :1],)))
+    report(L.func.grad(lambda a: (unpool(a, index, 2) ** 2).sum())(x))

@@ -30,6 +30,8 @@ DIM_AT = {"sort": 0, "argsort": 0, "topk": 1, "kthvalue": 1, "mode": 0}
 DIFFERS = {
     ("forward", "special.bessel_j0"): "**Bessel functions**",
     ("forward", "special.bessel_y1"): "**Bessel functions**",
+    ("forward mode", "cholesky_inverse"): "**Derivatives in a direction**",
+    ("forward mode", "logcumsumexp"): "**Derivatives in a direction**",
     ("gradients", "as_strided_scatter"): "**`as_strided_scatter`**",
     ("second order", "nn.functional.linear_cross_entropy:chunked"): "**`linear_cross_entropy`**",
     ("second order", "nn.functional.linear_cross_entropy:chunked_none"): "**`linear_cross_entropy`**",

@@ -626,6 +626,34 @@ def bessel_functions():
     assert wronskian[0] < 1e-14 and 1e-9 < wronskian[1] < 1e-6
 
 
+@claims("Derivatives in a direction of `cholesky_inverse` and `logcumsumexp` are exact to the last digits.")
+@claims("Where elements are small, PyTorch's have fewer.")
+def derivatives_in_a_direction():
+    x, t = np.array([-20.0, -19.0, 2.0]), np.array([1.0, -2.0, 0.5])
+    factor, step = np.array([[1e-3, 0.0], [2.0, 1.0]]), np.array([[1.0, 0.0], [-1.0, 2.0]])
+    # of (L L')^-1 in closed form: -A dA A, where A is [[l, m], [m, n]] / d with the entries of L L'
+    (a, _), (b, c) = factor
+    p, q, r = a * a, a * b, b * b + c * c
+    (da, _), (db, dc) = step
+    dp, dq, dr = 2 * a * da, da * b + a * db, 2 * (b * db + c * dc)
+    size, change = (a * c) ** 2, 2 * a * c * (da * c + a * dc)
+    exact = {
+        "logcumsumexp": (np.exp(x) * t).cumsum() / np.exp(x).cumsum(),
+        "cholesky_inverse": (np.array([[dr, -dq], [-dq, dp]]) * size - np.array([[r, -q], [-q, p]]) * change)
+        / size**2,
+    }
+    for name, right in exact.items():
+        off = []
+        for L in (vistorch, torch):
+            call = (lambda v, L=L: L.logcumsumexp(v, 0)) if name == "logcumsumexp" else L.cholesky_inverse
+            at, along = (x, t) if name == "logcumsumexp" else (factor, step)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch's own, of torch.jit
+                found = L.func.jvp(call, (L.from_numpy(at),), (L.from_numpy(along),))[1].numpy()
+            off.append(abs(found / right - 1).max())
+        assert off[0] < 1e-12 and 1e-9 < off[1], (name, off)
+
+
 @claims(
     "`as_strided_scatter` has the gradient of what it does: an element that was written over has none, one that stayed "
     "has its own."

@@ -16,12 +16,13 @@ from vistorch.engine.core.rules import TABLE
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
 
 ENTRIES = """
-    add addmm as_strided baddbmm cat cumsum diagonal einsum expand gather index_put index_select linalg.inv
-    linalg.solve logsumexp matmul mean narrow nn.functional.avg_pool2d nn.functional.conv2d
+    add addmm as_strided baddbmm cat cumsum diagonal dist einsum expand gather index_put index_select isclose
+    linalg.inv linalg.solve logsumexp masked.softmax masked_fill matmul mean narrow
+    nn.functional.binary_cross_entropy nn.functional.avg_pool2d nn.functional.conv2d
     nn.functional.conv_transpose2d nn.functional.cross_entropy nn.functional.gaussian_nll_loss
-    nn.functional.layer_norm nn.functional.max_pool2d nn.functional.normalize
-    nn.functional.scaled_dot_product_attention nn.functional.unfold prod scatter_add softmax sort split stack std
-    take_along_dim tril unfold where
+    nn.functional.layer_norm nn.functional.max_pool2d nn.functional.max_unpool2d nn.functional.normalize
+    nn.functional.scaled_dot_product_attention nn.functional.unfold prod scatter_add softmax sort split stack
+    std take_along_dim tril unfold view_as_complex view_as_real where
 """.split()
 
 
@@ -117,6 +118,44 @@ def test_what_a_check_of_values_looks_at_are_all_samples():
         vistorch.func.vmap(loss)(x, x, x - 1)  # of the first sample only
     got = vistorch.func.vmap(lambda a, s: narrow(a, 1, s, 2))(x, start)
     assert vistorch.equal(got, vistorch.stack([narrow(a, 1, s, 2) for a, s in zip(x, start, strict=True)]))
+
+
+X, MASK, FIRST = (
+    vistorch.arange(24.0).reshape(3, 2, 4) / 24,
+    vistorch.arange(8).reshape(2, 4) < 5,
+    vistorch.ones(2, 4),
+)
+ONCE = {
+    "where, a shared condition": lambda a: vistorch.where(MASK, a, -1.0),
+    "where, a number of no dims": lambda a: vistorch.where(MASK, a, vistorch.tensor(2.0)),
+    "masked_fill, a shared input": lambda a: FIRST.masked_fill(a > 0.5, 3.0),
+    "masked_fill, a value of each": lambda a: FIRST.masked_fill(MASK, a[0, 0]),
+    "dist": lambda a: vistorch.dist(a, FIRST),
+    "isclose": lambda a: vistorch.isclose(a, FIRST),
+    "probabilities": lambda a: vistorch.nn.functional.binary_cross_entropy(a, FIRST),
+    "classes": lambda a: vistorch.nn.functional.one_hot((a * 4).long(), 5),
+    "indices": lambda a: a.take_along_dim((a * 2).long() - 1, 0),
+    "attention": lambda a: vistorch.nn.functional.scaled_dot_product_attention(a, a, a, MASK[:, :2]),
+    "complex numbers": lambda a: vistorch.view_as_real(vistorch.complex(a, a)).sum(-1),
+    "pairs": lambda a: vistorch.view_as_complex(a.reshape(2, 2, 2)).abs(),
+    "unpooling": lambda a: vistorch.nn.functional.max_unpool1d(a, vistorch.arange(4).expand(2, 4), 1),
+}
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_what_needs_one_call(name):
+    calls = []
+    got = vistorch.func.vmap(lambda a: calls.append(1) or ONCE[name](a))(X)
+    assert len(calls) == 1
+    assert vistorch.allclose(got, vistorch.stack([ONCE[name](a) for a in X]))
+
+
+def test_a_check_of_values_sees_every_sample():
+    bad = X * 1.1
+    with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
+        vistorch.func.vmap(vistorch.nn.functional.binary_cross_entropy)(bad, X)
+    with pytest.raises(RuntimeError, match="Class values must be smaller than num_classes"):
+        vistorch.func.vmap(lambda a: vistorch.nn.functional.one_hot(a, 2))(vistorch.arange(3))
 
 
 @story

@@ -1,5 +1,6 @@
 """LazyModuleMixin: its hooks, loading, and what it becomes; both libraries give the same story."""
 
+import copy
 import importlib
 from typing import Any
 
@@ -91,6 +92,59 @@ def test_named_arguments_reach_it_and_the_class_may_stay() -> None:
         lazy(lib.ones(2), scale=3)
         lazy(lib.ones(3), scale=4)
         return [seen, type(lazy).__name__]
+
+    both(story)
+
+
+USES = {
+    "+": lambda lib, p: p + 1,
+    "on the right": lambda lib, p: lib.ones(2) * p,
+    "/": lambda lib, p: p / 2,
+    "+=": lambda lib, p: p.__iadd__(1),
+    "-": lambda lib, p: -p,
+    "@": lambda lib, p: lib.ones(2) @ p,
+    "<": lambda lib, p: p < 1,
+    "==": lambda lib, p: p == p,
+    "sum": lambda lib, p: p.sum(),
+    "add_": lambda lib, p: p.add_(1),
+    "detach": lambda lib, p: p.detach(),
+    "numel": lambda lib, p: p.numel(),
+    "bool": lambda lib, p: bool(p),
+    "requires_grad_": lambda lib, p: p.requires_grad_(False),
+}
+
+
+@pytest.mark.parametrize("kind", ["UninitializedParameter", "UninitializedBuffer"])
+@pytest.mark.parametrize("use", USES)
+def test_nothing_can_be_computed_before_there_is_a_shape(kind: str, use: str) -> None:
+    def story(lib: Any) -> str:
+        waiting = getattr(lib.nn.parameter, kind)()
+        refused = attempt(lambda: USES[use](lib, waiting))
+        waiting.materialize((2, 2))
+        assert (waiting.detach() * 0 + 1).numel() == 4
+        said = f"{type(refused.error).__name__}: {renamed(refused.sentence)}"
+        return said.replace("_C.TensorBase", "Tensor").replace("calling vistorch", "calling torch")
+
+    both(story)
+
+
+def test_what_a_waiting_parameter_answers() -> None:
+    def story(lib: Any) -> list:
+        p = lib.nn.UninitializedParameter(dtype=lib.float64)
+        noted = [p.size(), p.is_complex(), p.is_floating_point(), p.get_device(), p.ndim, p.is_leaf, p.dtype]
+        noted += [p.double(), p.to("cpu"), type(p.data).__name__, p.requires_grad, hash(p) == hash(p)]
+        return [renamed(repr(one)) for one in noted]
+
+    both(story)
+
+
+def test_a_copy_of_a_lazy_module_waits_too() -> None:
+    def story(lib: Any) -> list:
+        lazy = lib.nn.LazyLinear(2, dtype=lib.float64)
+        other = copy.deepcopy(lazy)
+        y = other(lib.ones(4, 3, dtype=lib.float64))
+        weight = copy.deepcopy(lazy.weight)
+        return [tuple(y.shape), repr(other), repr(lazy.weight), repr(weight), renamed(repr(weight.dtype))]
 
     both(story)
 

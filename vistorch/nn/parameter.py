@@ -12,7 +12,7 @@ from ..engine.core.graph import UNTRACKED, version
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor, new
 from ..engine.core.views import expanded
-from ..engine.library_name import library
+from ..engine.library_name import library, named
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -135,6 +135,14 @@ _REFUSED = (
     "explicitly manipulating `vistorch.nn.parameter.{}` objects. When using LazyModules Call `forward` with a dummy "
     "batch to initialize the parameters before calling vistorch functions"
 )
+# What may be asked of a tensor that has no shape yet, as in PyTorch.
+_ANSWERED = frozenset(
+    "size copy_ is_complex is_floating_point half float double char short int long cuda cpu to get_device".split()
+)
+# Special methods that look at no elements.
+_KEPT = frozenset("__new__ __init__ __getattr__ __setattr__ __setstate__ __deepcopy__ __copy__".split())
+_ARITHMETIC = frozenset("add sub mul truediv matmul neg abs lt le gt ge".split())
+_COMPARISONS = frozenset("__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __format__".split())
 
 
 class _Waiting:
@@ -178,6 +186,41 @@ class _Waiting:
         return f"<{type(self).__name__}>"
 
 
+def _refusing(name: str) -> Any:
+    """A method that says that there is nothing to compute with yet."""
+    shown = f"<method {_called(name)!r} of '{{}}.Tensor' objects>"
+
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError(named(_REFUSED).format(shown.format(library), type(self).__name__))
+
+    refuse.__name__ = refuse.__qualname__ = name
+    return refuse
+
+
+def _called(name: str) -> str:
+    """The method that an operator stands for."""
+    word = name.strip("_")
+    for form, made in ((word, "{}"), (word[1:], "{}_" if word[:1] == "i" else "{}")):
+        if name[:2] == "__" and form in _ARITHMETIC:
+            return made.format("div" if form == "truediv" else form)
+    return name
+
+
+def _refuse_all() -> None:
+    """Let what waits for its shape refuse every method of a tensor that PyTorch's refuses."""
+    for name, held in list(vars(Tensor).items()):
+        if not callable(held) or name in vars(_Waiting):
+            continue
+        special = name.startswith("__")
+        if name in _COMPARISONS or (special and name not in _KEPT and name not in vars(object)):
+            setattr(_Waiting, name, _refusing(name))
+        elif not name.startswith("_") and name not in _ANSWERED:
+            setattr(_Waiting, name, _refusing(name))
+
+
+_refuse_all()
+
+
 class UninitializedParameter(_Waiting, Parameter):
     """A parameter whose shape is not known yet; `materialize(shape)` gives it one.
 
@@ -204,6 +247,13 @@ class UninitializedParameter(_Waiting, Parameter):
         o = _seen_as(cls, empty(0, device=device, dtype=dtype))
         o.requires_grad = requires_grad
         return o
+
+    def __deepcopy__(self, memo: dict) -> UninitializedParameter:
+        """Another one that waits."""
+        found = memo.get(id(self))
+        if found is None:
+            found = memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        return found
 
 
 class UninitializedBuffer(_Waiting, Tensor):

@@ -226,6 +226,12 @@ def as_strided(rule: Any, plain: Kernel) -> Kernel:
     return call
 
 
+@rule_for("view_as_real view_as_complex")
+def pairs(rule: Any, plain: Kernel) -> Kernel:
+    """Complex numbers as pairs in a dim behind all others, or the pairs as numbers."""
+    return lambda input: Lanes(plain(input.array), input.lead)
+
+
 @rule_for("permute")
 def permute(rule: Any, plain: Kernel) -> Kernel:
     """The dims of each sample in another order."""

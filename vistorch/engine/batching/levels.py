@@ -31,11 +31,30 @@ from ..core.op_factory import op
 from ..core.record import record
 from ..core.rules import REC
 from ..core.tensor import Tensor, wrap
-from ..memory.lanes import Lanes, Unbatchable, apply
+from ..memory.lanes import Lanes, Unbatchable, all_samples, apply
 from ..memory.placement import BATCHED, CPU, Place
 from .by_row import each, kernel_of
 
 __all__ = ["Level", "active", "at_hand", "entered", "left", "level", "levels_of", "shared"]
+
+
+class _Pointwise:
+    """A function of numpy that works element by element, as it is called."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        if named:
+            raise Unbatchable(self.function.__name__)
+        if any(a.__class__ is Lanes for a in args):
+            return apply(self.function, *args)
+        return self.function(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name.startswith("__") else Unbatchable(name)
 
 
 class _Arrays:
@@ -96,15 +115,13 @@ class _Arrays:
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
         """Whether two arrays may overlap."""
-        return np.may_share_memory(_whole(a), _whole(b))
+        return np.may_share_memory(all_samples(a), all_samples(b))
 
-    def abs(self, a: Any) -> Any:
-        """Absolute values."""
-        return apply(np.abs, a)
-
-    def isnan(self, a: Any) -> Any:
-        """Where a value is no number."""
-        return apply(np.isnan, a)
+    def where(self, *given: Any) -> Any:
+        """The values of one or the other."""
+        if len(given) != 3:
+            raise Unbatchable("where")
+        return _Pointwise(np.where)(*given)
 
     @property
     def lib(self) -> Any:
@@ -114,6 +131,9 @@ class _Arrays:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        function = getattr(np, name, None)
+        if isinstance(function, np.ufunc) and function.signature is None:
+            return _Pointwise(function)
         raise Unbatchable(name)
 
 
@@ -196,10 +216,6 @@ def at_hand(t: Any) -> bool:
 
 
 # ---- the rows: `source` is the place of their input, which says where its batch dims are -------------------
-def _whole(a: Any) -> np.ndarray:
-    return a.array if a.__class__ is Lanes else a
-
-
 def _lanes(a: np.ndarray, lead: int) -> Any:
     return Lanes(a, lead) if lead else a
 
@@ -215,18 +231,18 @@ def _minus(place: Any, levels: tuple) -> Any:
 def _batch(xp: Any, input: Any, dim: int, level: Level, source: Any) -> Any:
     lead = len(levels_of(source))
     at = _plus(source, (level,)).levels.index(level)
-    return Lanes(np.moveaxis(_whole(input), lead + dim, at), lead + 1)
+    return Lanes(np.moveaxis(all_samples(input), lead + dim, at), lead + 1)
 
 
 def _unbatch(xp: Any, input: Any, dim: int, level: Level, source: Any) -> Any:
-    a, lead, at = _whole(input), len(source.levels), source.levels.index(level)
+    a, lead, at = all_samples(input), len(source.levels), source.levels.index(level)
     if a.shape[at] != level.size:
         a = np.repeat(a, level.size, at)
     return _lanes(np.moveaxis(a, at, lead - 1 + dim), lead - 1)
 
 
 def _share(xp: Any, input: Any, added: tuple, source: Any) -> Any:
-    a, lead = _whole(input), len(levels_of(source))
+    a, lead = all_samples(input), len(levels_of(source))
     target = _plus(source, added).levels
     own = iter(a.shape[:lead])
     sizes = [1 if one in added else next(own) for one in target]
@@ -234,7 +250,7 @@ def _share(xp: Any, input: Any, added: tuple, source: Any) -> Any:
 
 
 def _share_sum(xp: Any, input: Any, removed: tuple, source: Any) -> Any:
-    a, lead = _whole(input), len(source.levels)
+    a, lead = all_samples(input), len(source.levels)
     axes = tuple([source.levels.index(one) for one in removed])
     times = math.prod([one.size for one, at in zip(removed, axes, strict=True) if a.shape[at] != one.size])
     a = a.sum(axes, dtype=a.dtype)

@@ -7,6 +7,7 @@ Invariant: no tensor is copied from one device to another.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..base import errors
 from ..memory.placement import BATCHED
@@ -14,6 +15,14 @@ from ..memory.placement import BATCHED
 # What brings tensors to the innermost place, and what runs all formulas of a node at once for samples.
 brought: list[Callable] = []
 together: list[Callable] = []
+
+
+def in_samples(name: str, *ins: Any) -> tuple:
+    """Tensors, numbers and what else there is, with the batch dims of all of them where one has any."""
+    for t in ins:
+        if hasattr(t, "_place") and t._place.kind == BATCHED:
+            return same_place(name, ins)
+    return ins
 
 
 def same_place(name: str, ins: tuple) -> tuple:

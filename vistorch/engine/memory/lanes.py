@@ -227,6 +227,11 @@ def apply(function: Callable, *args: Any) -> Any:
     return wrapped(made, lead)
 
 
+def all_samples(a: Any) -> Any:
+    """The array of all samples: for a check of values, which refuses if one sample fails."""
+    return a.array if a.__class__ is Lanes else a
+
+
 def wrapped(made: Any, lead: int) -> Any:
     """What a function of whole arrays gave, as samples."""
     if made.__class__ is tuple or made.__class__ is list:

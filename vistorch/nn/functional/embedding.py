@@ -9,6 +9,7 @@ from ...engine.base import dims as _dims
 from ...engine.base import dtypes
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import wrap
+from ...engine.memory.lanes import all_samples
 from ...engine.ops.norm import checks
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
@@ -183,11 +184,11 @@ def one_hot(input, num_classes=-1):
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
     else:
-        if d.min() < 0:
+        if all_samples(d).min() < 0:
             raise RuntimeError("Class values must be non-negative.")
         if num_classes == -1:
             num_classes = int(d.max()) + 1
-        elif d.max() >= num_classes:
+        elif all_samples(d).max() >= num_classes:
             raise RuntimeError("Class values must be smaller than num_classes.")
     xp = input._place.xp
     return wrap((d[..., None] == xp.arange(num_classes)).astype(d.dtype), input._place)

@@ -19,7 +19,7 @@ from ...core.registry import METHODS, public
 from ...core.tensor import Tensor, ndarray, new, wrap
 from ...library_name import library
 from ...memory.array_memory import check_array
-from ...memory.placement import CPU, array_place, move, place_of
+from ...memory.placement import BATCHED, CPU, array_place, move, place_of
 from .arguments import leaf, no_more
 from .nested import array_of
 
@@ -48,6 +48,8 @@ def cast_array(a: Any, dt: Any) -> Any:
 
 def put(a: Any, place: Any) -> Any:
     """An array of numpy, or one drawn on a device, at a place."""
+    if place.kind == BATCHED:
+        return move(a, CPU, place)
     if not place.kind or (type(a) is place.xp.ndarray and a.device.id == place.index):
         return a
     return move(a, CPU if isinstance(a, np.ndarray) else array_place(a), place)

@@ -80,13 +80,14 @@ def _three(name, input, tensor1, tensor2):
 
 
 @public()
-def addcmul(input, tensor1, tensor2, *, value=1, out=None):
+def addcmul(input, tensor1, tensor2, late=None, *, value=1, out=None):
     """Add `value * tensor1 * tensor2`.
 
     Args:
         input: a tensor.
         tensor1: a factor.
         tensor2: another.
+        late: the last one in the old order, `(input, value, tensor1, tensor2)`, with its warning.
         value: a number.
         out: where to put the result.
 
@@ -98,6 +99,11 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     """
     if casting.on and (recast := casting.ask(addcmul, locals())):
         return recast[0]
+    if late is not None:
+        value, (tensor1, tensor2) = number_first(
+            "addcmul", "value", "tensor1 tensor2", (tensor1, tensor2, late)
+        )
+        return addcmul(input, tensor1, tensor2, value=value, out=out)
     if out is None and value.__class__ in REAL and input.__class__ is Tensor:
         o = _plain_addcmul((input, tensor1, tensor2), (value,))
         if o is not None:
@@ -109,13 +115,14 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
 
 
 @public()
-def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
+def addcdiv(input, tensor1, tensor2, late=None, *, value=1, out=None):
     """Add `value * tensor1 / tensor2`.
 
     Args:
         input: a tensor.
         tensor1: the numerator.
         tensor2: the denominator.
+        late: the last one in the old order, `(input, value, tensor1, tensor2)`, with its warning.
         value: a number.
         out: where to put the result.
 
@@ -127,6 +134,11 @@ def addcdiv(input, tensor1, tensor2, *, value=1, out=None):
     """
     if casting.on and (recast := casting.ask(addcdiv, locals())):
         return recast[0]
+    if late is not None:
+        value, (tensor1, tensor2) = number_first(
+            "addcdiv", "value", "tensor1 tensor2", (tensor1, tensor2, late)
+        )
+        return addcdiv(input, tensor1, tensor2, value=value, out=out)
     if out is None and value.__class__ in REAL and input.__class__ is Tensor:
         o = _plain_addcdiv((input, tensor1, tensor2), (value,))
         if o is not None:

@@ -10,8 +10,8 @@ import numpy as np
 from ...base import errors
 from ...core import out_argument, type_promotion
 from ...core.inplace import direct, pointwise, replace
-from ...core.legacy_arguments import number_first
-from ...core.op_factory import op
+from ...core.legacy_arguments import number_first, too_many
+from ...core.op_factory import HALVES, op
 from ...core.pointwise import binary, unary
 from ...core.pointwise_nary import fast_path
 from ...core.registry import METHODS, expose, public
@@ -156,16 +156,19 @@ def _scaled(rule, name, check, input, other, alpha, out):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     if not type_promotion.floating(common):
         factor = np.asarray(factor).astype(common)[()]
+    elif common in HALVES and not any(isinstance(t, Tensor) and t._place.kind for t in operands):
+        factor = float(np.asarray(factor).astype(common))  # PyTorch's CPU kernels round it first
     return type_promotion.several(rule, (x, y), (factor,), out, common)
 
 
 @public()
-def add(input, other, *, alpha=1, out=None):
+def add(input, other, late=None, *, alpha=1, out=None):
     """Add `other`, scaled by `alpha`.
 
     Args:
         input: a tensor.
         other: a tensor or a number.
+        late: the last one in the old order, `(input, alpha, other)`, with its warning.
         alpha: what `other` is multiplied with.
         out: where to put the result.
 
@@ -175,17 +178,22 @@ def add(input, other, *, alpha=1, out=None):
         tensor([7., 8.])
     """
     if alpha is ONE:
-        return add_(input, other) if out is None else add_(input, other, out=out)
+        if late is None:
+            return add_(input, other) if out is None else add_(input, other, out=out)
+        alpha, (other,) = number_first("add", "alpha", "other", (other, late))
+    elif late is not None:
+        raise too_many("add", "other", 2)
     return _scaled(_PLUS, "add", None, input, other, alpha, out)
 
 
 @public(aliases="subtract")
-def sub(input, other, *, alpha=1, out=None):
+def sub(input, other, late=None, *, alpha=1, out=None):
     """Subtract `other`, scaled by `alpha`.
 
     Args:
         input: a tensor.
         other: a tensor or a number.
+        late: the last one in the old order, `(input, alpha, other)`, with its warning.
         alpha: what `other` is multiplied with.
         out: where to put the result.
 
@@ -195,7 +203,11 @@ def sub(input, other, *, alpha=1, out=None):
         tensor([4., 4.])
     """
     if alpha is ONE:
-        return sub_(input, other) if out is None else sub_(input, other, out=out)
+        if late is None:
+            return sub_(input, other) if out is None else sub_(input, other, out=out)
+        alpha, (other,) = number_first("sub", "alpha", "other", (other, late))
+    elif late is not None:
+        raise too_many("sub", "other", 2)
     return _scaled(_MINUS, "sub", _no_bool_minus, input, other, alpha, out)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...base import dtypes, errors
 from ...base.numpy_warnings import hushed
-from ...core import out_argument, type_promotion
+from ...core import out_argument, sharing, type_promotion
 from ...core.inplace import direct, replace
 from ...core.op_factory import op
 from ...core.pointwise_nary import fast_path
@@ -106,6 +106,7 @@ def where(condition, input=None, other=None, *, out=None):
 
 
 def _chosen(condition, x, y, out):
+    condition, x, y = sharing.in_samples("where", condition, x, y)
     c = condition._data
     if c.dtype.kind != "b":
         if c.dtype.kind != "u":

@@ -18,6 +18,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor, wrap
 from ...kernels.strides import strides_of
 from ...library_name import library
+from ...memory.lanes import all_samples
 from . import checks
 from .add_at import add_at
 
@@ -314,8 +315,8 @@ def take_along_dim(input, indices, dim=None, *, out=None):
     if bad is not None:
         raise RuntimeError(checks.out_of_bounds(bad, dim, n))
     i = indices._data
-    if i.size and i.min() < 0:
-        indices = wrap(input._place.xp.where(i < 0, i + n, i), input._place)
+    if i.size and all_samples(i).min() < 0:
+        indices = wrap(indices._place.xp.where(i < 0, i + n, i), input._place)
     result = _gather_row(input, indices, dim)
     return result if out is None else out_argument.deliver(out, result)
 

@@ -18,6 +18,7 @@ from ...core.base_ops import to_dtype, to_place
 from ...core.graph import sync_rg
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
+from ...core.sharing import in_samples
 from ...core.tensor import Tensor, wrap
 from ...core.type_promotion import FLOATS
 from ...core.type_promotion import number as plain_number
@@ -196,6 +197,8 @@ def _fits(a: tuple, b: tuple) -> None:
 
 def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
     checks.tensors("masked_fill", ("input", 1, input), ("mask", 2, mask))
+    if not inplace:
+        input, mask, value = in_samples("masked_fill", input, mask, value)
     checks.same_place("masked_fill", input, mask)
     dt = input._data.dtype
     if isinstance(value, Tensor):
@@ -207,7 +210,7 @@ def _fill(input: Any, mask: Any, value: Any, inplace: bool) -> Tensor:
             )
         if value._place is not input._place:
             value = to_place(value, input._place)
-        if not (mode.on and sync_rg(value)):
+        if value._place.kind != errors.BATCHED and not (mode.on and sync_rg(value)):
             fitted = fit(v.item(), dt) if v.dtype != dt else v
             value = wrap(input._place.xp.asarray(fitted, dt), input._place)
         elif v.dtype != dt:

@@ -16,6 +16,7 @@ from ...base.numpy_warnings import aside, silently
 from ...core import out_argument
 from ...core.base_ops import cast
 from ...core.graph import UNTRACKED
+from ...core.legacy_arguments import factors_between
 from ...core.op_factory import op
 from ...core.record import record
 from ...core.registry import public
@@ -99,13 +100,14 @@ addr_row = op(
 
 
 @public()
-def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
+def addmm(input, mat1, mat2, *late, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (mat1 @ mat2)`.
 
     Args:
         input: what is added; broadcast to (n, p).
         mat1: (n, m).
         mat2: (m, p).
+        *late: what is left in the old order, `(beta, input, alpha, mat1, mat2)`, with its warning.
         beta: factor of `input`; with 0, `input` is ignored.
         alpha: factor of the product.
         out: where to put the result.
@@ -117,6 +119,9 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
     """
     if casting.on and (recast := casting.ask(addmm, locals())):
         return recast[0]
+    if late:
+        tensors, factors = factors_between("addmm", "input mat1 mat2", (input, mat1, mat2, *late))
+        return addmm(*tensors, **factors, out=out)
     try:
         x, a, b = input._data, mat1._data, mat2._data
     except AttributeError:
@@ -205,13 +210,14 @@ def same_types(x: Tensor, a: Tensor, b: Tensor) -> None:
 
 
 @public()
-def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
+def addmv(input, mat, vec, *late, beta=1, alpha=1, out=None):
     """`beta * input + alpha * (mat @ vec)`.
 
     Args:
         input: what is added; broadcast to (n,).
         mat: (n, m).
         vec: (m,).
+        *late: what is left in the old order, `(beta, input, alpha, mat, vec)`, with its warning.
         beta: factor of `input`; with 0, `input` is ignored.
         alpha: factor of the product.
         out: where to put the result.
@@ -223,6 +229,9 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
     """
     if casting.on and (recast := casting.ask(addmv, locals())):
         return recast[0]
+    if late:
+        tensors, factors = factors_between("addmv", "input mat vec", (input, mat, vec, *late))
+        return addmv(*tensors, **factors, out=out)
     checks.tensors("addmv", input=input, mat=mat, vec=vec)
     if out is not None:
         return into(out, Style("addmv"), (input, mat, vec), _addmv, input, mat, vec, beta, alpha)
@@ -248,13 +257,14 @@ def _addmv(input: Tensor, mat: Tensor, vec: Tensor, beta: Any, alpha: Any) -> Te
 
 
 @public()
-def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
+def addr(input, vec1, vec2, *late, beta=1, alpha=1, out=None):
     """`beta * input + alpha * outer(vec1, vec2)`.
 
     Args:
         input: what is added; broadcast to (n, m).
         vec1: (n,).
         vec2: (m,).
+        *late: what is left in the old order, `(beta, input, alpha, vec1, vec2)`, with its warning.
         beta: factor of `input`; with 0, `input` is ignored.
         alpha: factor of the product.
         out: where to put the result.
@@ -267,6 +277,9 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
     """
     if casting.on and (recast := casting.ask(addr, locals())):
         return recast[0]
+    if late:
+        tensors, factors = factors_between("addr", "input vec1 vec2", (input, vec1, vec2, *late))
+        return addr(*tensors, **factors, out=out)
     checks.tensors("addr", input=input, vec1=vec1, vec2=vec2)
     if out is not None:
         out_argument.check_out("addr", out, (input, vec1, vec2))

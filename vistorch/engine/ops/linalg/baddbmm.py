@@ -10,6 +10,7 @@ from typing import Any
 from ...base.casting import casting
 from ...base.errors import sizes
 from ...core.inplace import general
+from ...core.legacy_arguments import factors_between
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, METHODS, public
 from ...core.tensor import Tensor
@@ -53,9 +54,12 @@ addbmm_row = op(
 def _batched(name: str, row: Any, kernel: str, style: Style) -> Any:
     """`addbmm` and `baddbmm`, which differ in whether the batch is summed."""
 
-    def call(input, batch1, batch2, *, beta=1, alpha=1, out=None):
+    def call(input, batch1, batch2, *late, beta=1, alpha=1, out=None):
         if casting.on and (recast := casting.ask(call, locals())):
             return recast[0]
+        if late:
+            tensors, factors = factors_between(name, "input batch1 batch2", (input, batch1, batch2, *late))
+            return call(*tensors, **factors, out=out)
         checks.tensors(name, input=input, batch1=batch1, batch2=batch2)
         if out is not None:
             return into(
@@ -117,6 +121,7 @@ addbmm.__doc__ = """`beta * input + alpha *` the sum of all products of two batc
         input: what is added; broadcast to (n, p).
         batch1: (b, n, m).
         batch2: (b, m, p).
+        *late: what is left in the old order, `(beta, input, alpha, batch1, batch2)`, with its warning.
         beta: factor of `input`; with 0, `input` is ignored.
         alpha: factor of the products.
         out: where to put the result.
@@ -133,6 +138,7 @@ baddbmm.__doc__ = """`beta * input + alpha *` the products of two batches of mat
         input: what is added; broadcast to (b, n, p).
         batch1: (b, n, m).
         batch2: (b, m, p).
+        *late: what is left in the old order, `(beta, input, alpha, batch1, batch2)`, with its warning.
         beta: factor of `input`; with 0, `input` is ignored.
         alpha: factor of the products.
         out: where to put the result.
@@ -154,7 +160,8 @@ def _in_place(fn: Any) -> Any:
             result = fn(input, *args, **kwargs)
         except RuntimeError as refused:
             if fn is addmm and str(refused).startswith("The expanded size"):
-                raise _misfit(input, (args[0]._data.shape[0], args[1]._data.shape[1])) from None
+                a, b = [t._data for t in args if isinstance(t, Tensor)]
+                raise _misfit(input, (a.shape[0], b.shape[1])) from None
             raise
         if result._data.shape != input._data.shape:
             raise _misfit(input, result._data.shape)

@@ -14,6 +14,7 @@ from ...core.op_factory import op
 from ...core.pointwise_nary import fast_path
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
+from ...memory.lanes import all_samples
 from ..elementwise.dtype_checks import missing, sentence
 from .frame import fits, label_of, no_gradient, optional, over, part, tensors, whole
 
@@ -99,7 +100,7 @@ _no_bce = missing("binary_cross_entropy", "ibc")
 
 
 def _probabilities(name: str, t: Tensor) -> None:
-    a = t._data
+    a = all_samples(t._data)
     # nan is no probability either
     if a.size and not (a.min() >= 0 and a.max() <= 1):
         raise RuntimeError(f"all elements of {name} should be between 0 and 1")

@@ -15,8 +15,9 @@ from ...base import dims, dtypes, errors
 from ...core.image_order import laid_as
 from ...core.op_factory import op
 from ...core.tensor import Tensor
+from ...memory.lanes import all_samples
 from . import sizes
-from .max_index import flat, lowest
+from .max_index import flat, gather, lowest
 
 
 def _unpool(xp, input, index, made):
@@ -35,10 +36,21 @@ UNPOOL = {
         widen=False,
         name_in_graph=f"MaxUnpool{d}DBackward0",
         formula=r"\bar x_k = \bar y_{i_k}",
-        input=lambda F, g, index, made: F.pool_gather(g, index, len(made)),
+        input=lambda F, g, index, made: F.unpool_gather(g, index, made),
     )
     for d in (2, 3)
 }
+# Of values that share an index the last one stays. Their gradient is PyTorch's, which goes to all of them; the gradient
+# of that is the op itself again, so that a derivative in a direction is that of the value that stayed.
+op(
+    "unpool_gather",
+    lambda xp, input, index, made: gather(xp, input, index, len(made)),
+    inputs="input index",
+    widen=False,
+    name_in_graph="GatherBackward0",
+    formula=r"\bar x_{i_k} = \bar y_k",
+    input=lambda F, g, index, made: getattr(F, f"max_unpool{len(made)}d")(g, index, made),
+)
 
 
 def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), padding: tuple = ()) -> Tensor:
@@ -80,7 +92,8 @@ def unpool(d: int, input: Any, indices: Any, made: tuple, stride: tuple = (), pa
     if input._place is not indices._place:
         errors.check_devices(input._place, indices._place)
     dims.check_memory((*a.shape[: a.ndim - d], *made), a.itemsize)
-    wrong = index[(index < 0) | (index >= prod(made))]
+    asked = all_samples(index)
+    wrong = asked[(asked < 0) | (asked >= prod(made))]
     if wrong.size and prod(made):
         size = "x".join(map(str, made))
         raise RuntimeError(

@@ -14,6 +14,7 @@ from ...core import inplace, out_argument, type_promotion
 from ...core.base_ops import cast
 from ...core.op_factory import op
 from ...core.registry import METHODS, public
+from ...core.sharing import same_place
 from ...core.tensor import Tensor
 from ...core.type_promotion import floating, number
 from .frame import kept, label, same_type, tensor
@@ -65,7 +66,7 @@ def dist(input, other, p=2):
     if order is None or isinstance(order, complex):
         raise TypeError(f"dist(): argument 'p' must be Number, not {type(p).__name__}")
     if input._place is not other._place:
-        raise RuntimeError(errors.devices(input._place, other._place, "sub"))
+        input, other = same_place("sub", (input, other))
     if "b" in (a.dtype.kind, b.dtype.kind):
         input - other  # type: ignore[operator]  raises PyTorch's sentence
     said = errors.broadcast(a.shape, b.shape)

@@ -203,6 +203,23 @@ def install(monkeypatch, cupy):
 
     for name in ("get", "item", "tolist", "__bool__", "__int__", "__float__"):
         monkeypatch.setattr(Array, name, refuse(getattr(Array, name)))
+
+    def unsupported(plain):
+        """Cupy's own products of floats: they ask its handle of cuBLAS."""
+
+        @functools.wraps(plain)
+        def product(*args, **kwargs):
+            floats = any(isinstance(a, Array) and a.dtype.kind in "fcV" for a in args)
+            if floats and tape.calls is not None and not tape.depth:
+                raise NotImplementedError("calling cuBLAS API during stream capture is currently unsupported")
+            return plain(*args, **kwargs)
+
+        return product
+
+    for name in ("__matmul__", "__rmatmul__", "dot"):
+        monkeypatch.setattr(Array, name, unsupported(getattr(Array, name)))
+    for name in ("matmul", "dot", "tensordot", "vdot"):
+        setattr(cupy, name, unsupported(getattr(cupy, name)))
     stream = cupy.cuda.Stream
     stream.begin_capture = lambda self, mode=None: tape.begin()
     stream.end_capture = lambda self: tape.end()

@@ -220,6 +220,95 @@ def test_products_of_our_own_handle(strict_gpu, left, right, dtype):
     assert np.allclose(out._a, np.matmul(a, b), rtol=tolerance, atol=tolerance)
 
 
+R = np.random.default_rng(4)
+A, B, V, W = (R.standard_normal(shape).astype("f4") for shape in ((3, 4), (4, 5), (4,), (3,)))
+P, Q = (R.standard_normal(shape).astype("f4") for shape in ((2, 3, 4), (2, 4, 5)))
+M, N, X = (R.standard_normal(shape).astype("f4") for shape in ((3, 5), (3, 3), (2, 3, 5)))
+HEADS = R.standard_normal((1, 2, 6, 300)).astype("f4")  # too deep for a tile
+IMAGE, FILTER = R.standard_normal((2, 3, 6, 6)).astype("f4"), R.standard_normal((4, 3, 3, 3)).astype("f4")
+DOORS = {
+    "@": (lambda a, b: a @ b, A, B),
+    "@ of vectors": (lambda a, b: a @ b, V, V),
+    "matmul": (vistorch.matmul, P, Q),
+    "matmul by a vector": (vistorch.matmul, P, V),
+    "mm": (vistorch.mm, A, B),
+    "mv": (vistorch.mv, A, V),
+    "bmm": (vistorch.bmm, P, Q),
+    "dot": (vistorch.dot, V, V),
+    "vdot": (vistorch.vdot, V, V),
+    "inner": (vistorch.inner, A, V),
+    "outer": (vistorch.outer, V, W),
+    "kron": (vistorch.kron, A, B),
+    "addmm": (vistorch.addmm, M, A, B),
+    "addmv": (vistorch.addmv, W, A, V),
+    "addr": (vistorch.addr, A, W, V),
+    "addbmm": (vistorch.addbmm, M, P, Q),
+    "baddbmm": (vistorch.baddbmm, X, P, Q),
+    "einsum": (lambda a, b: vistorch.einsum("bij,bjk->ik", a, b), P, Q),
+    "tensordot": (lambda a, b: vistorch.tensordot(a, b, ([0, 2], [0, 1])), P, Q),
+    "chain": (lambda a, b: vistorch.linalg.multi_dot([a, b, b.mT]), A, B),
+    "power": (lambda a: vistorch.matrix_power(a, 5), N),
+    "linear": (lambda a, b, c: nn.functional.linear(a, b.mT, c), A, B, M[0]),
+    "bilinear": (
+        lambda a, b, c: nn.functional.bilinear(a, b, c),
+        A,
+        M,
+        R.standard_normal((2, 4, 5)).astype("f4"),
+    ),
+    "cdist": (lambda a: vistorch.cdist(a, a + 1), A),
+    "attention": (lambda x: nn.functional.scaled_dot_product_attention(x, x * 2, x + 1), HEADS[..., :8]),
+    "deep attention": (lambda x: nn.functional.scaled_dot_product_attention(x, x * 2, x + 1), HEADS),
+    "dropped": (
+        lambda x: nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.25),
+        HEADS[..., :8],
+    ),
+    "convolution": (lambda x, w: nn.functional.conv2d(x, w), IMAGE, FILTER),
+    "transposed": (
+        lambda x, w: nn.functional.conv_transpose2d(x, w),
+        R.standard_normal((2, 4, 4, 4)).astype("f4"),
+        FILTER,
+    ),
+    "batch norm": (lambda x: nn.functional.batch_norm(x, None, None, training=True), IMAGE),
+    "affine": (
+        lambda t: nn.functional.affine_grid(t, (2, 1, 4, 5), align_corners=False),
+        R.standard_normal((2, 2, 3)).astype("f4"),
+    ),
+    "norm": (lambda a: vistorch.linalg.vector_norm(a, dim=1), A),
+    "cosine": (lambda a, b: nn.functional.cosine_similarity(a, b), A, A + 1),
+    "resize": (lambda x: nn.functional.interpolate(x, size=(9, 5), mode="bilinear"), IMAGE),
+    **{
+        name: (lambda x, kind=kind: kind(5, 3, batch_first=True)(x)[0], X)
+        for name, kind in (("rnn", nn.RNN), ("gru", nn.GRU), ("lstm", nn.LSTM))
+    },
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_every_door_of_products_is_captured(blas, name):
+    """Forward and backward: a product goes by our own handle, and a replay computes it."""
+    run, *arrays = DOORS[name]
+    if name in ("rnn", "gru", "lstm"):
+        vistorch.manual_seed(1)
+        net = getattr(nn, name.upper())(5, 3, batch_first=True).to("cuda")
+        run = lambda x: net(x)[0]  # noqa: E731
+    held = [tensor(a).requires_grad_() for a in arrays]
+
+    def step():
+        y = run(*held)
+        grads = vistorch.autograd.grad((y * y).sum(), held)
+        return y, *grads
+
+    cuda.manual_seed(7)
+    before = [t.tolist() for t in step()]
+    g = cuda.CUDAGraph()
+    with cuda.graph(g):
+        made = step()
+    cuda.manual_seed(7)
+    g.replay()
+    for one, was in zip(made, before, strict=True):
+        assert np.allclose(one.tolist(), was, rtol=1e-4, atol=1e-5)
+
+
 def test_products_that_do_not_fit(strict_gpu):
     own = products.Products(replay.Cublas(), strict_gpu.xp.empty(8, "u1"))
     with pytest.raises(ValueError, match=r"matmul: shapes \(2, 3\) and \(2, 3\) do not fit"):

@@ -6,6 +6,7 @@ Invariant: without a capture each function here is cupy's own, called with the a
 from __future__ import annotations
 
 import types
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ class Library(types.ModuleType):
         self._cupy = cupy
         for name in ("matmul", "dot"):
             setattr(self, name, _product(cupy, name))
+        self.vdot, self.tensordot = _vdot(cupy, self.matmul), _tensordot(cupy, self.matmul)
         for name in ("asarray", "array", "ascontiguousarray"):
             setattr(self, name, _maker(cupy, name))
 
@@ -47,9 +49,9 @@ def _product(cupy: Any, name: str) -> Any:
     plain = getattr(cupy, name)
 
     def product(a: Any, b: Any, out: Any = None) -> Any:
-        if capture._active and (now := capture.current()) is not None:
+        if _own(a, b) and (now := capture.current()) is not None:
             flat = name == "matmul" or (a.ndim <= 2 and b.ndim <= 2)
-            if flat and a.ndim and b.ndim and a.dtype == b.dtype and a.dtype.name in products.TYPES:
+            if flat and a.ndim and b.ndim:
                 own = products.handle_of(now.device)
                 if own is not None:
                     own.on(int(cupy.cuda.get_current_stream().ptr))
@@ -58,6 +60,37 @@ def _product(cupy: Any, name: str) -> Any:
 
     product.__name__ = name
     return product
+
+
+def _own(a: Any, b: Any) -> bool:
+    """Whether a product of two arrays goes by our own handle now."""
+    if not capture._active or a.dtype != b.dtype or a.dtype.name not in products.TYPES:
+        return False
+    return capture.current() is not None
+
+
+def _vdot(cupy: Any, matmul: Any) -> Any:
+    def vdot(a: Any, b: Any) -> Any:
+        if not _own(a, b):
+            return cupy.vdot(a, b)
+        return matmul(a.reshape(-1).conj(), b.reshape(-1))
+
+    return vdot
+
+
+def _tensordot(cupy: Any, matmul: Any) -> Any:
+    def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+        if not _own(a, b) or isinstance(axes, int):
+            return cupy.tensordot(a, b, axes)
+        left, right = [[d % x.ndim for d in given] for x, given in zip((a, b), axes, strict=True)]
+        rest = [d for d in range(a.ndim) if d not in left], [d for d in range(b.ndim) if d not in right]
+        shape = (*[a.shape[d] for d in rest[0]], *[b.shape[d] for d in rest[1]])
+        n = prod([a.shape[d] for d in left])
+        rows = a.transpose(*rest[0], *left).reshape(prod(shape[: len(rest[0])]), n)
+        columns = b.transpose(*right, *rest[1]).reshape(n, prod(shape[len(rest[0]) :]))
+        return matmul(rows, columns).reshape(shape)
+
+    return tensordot
 
 
 def _maker(cupy: Any, name: str) -> Any:

@@ -85,7 +85,7 @@ def softmax_(xp: Any, s: Any, seen: Any = None) -> Any:
         seen = None
     if seen is not None:
         s *= seen
-    total = s @ xp.ones((s.shape[-1], 1), s.dtype)
+    total = xp.matmul(s, xp.ones((s.shape[-1], 1), s.dtype))
     total[total == 0] = 1
     s /= total
     return s

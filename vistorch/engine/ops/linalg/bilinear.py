@@ -15,8 +15,8 @@ from .checks import native, tensors
 
 _by_pairs = op(
     "trilinear",
-    lambda xp, x, weight, y: (
-        xp.dot(y, weight.reshape(-1, weight.shape[2]).T).reshape(len(y), *weight.shape[:2]) @ x[:, :, None]
+    lambda xp, x, weight, y: xp.matmul(
+        xp.dot(y, weight.reshape(-1, weight.shape[2]).T).reshape(len(y), *weight.shape[:2]), x[:, :, None]
     )[..., 0],
     inputs="x weight y",
     formula={

@@ -48,7 +48,7 @@ class Graph:
 
     def __init__(self, frontend, **options):
         self.frontend, self.options, self.steps = frontend, options, []
-        self.tensors = []
+        self.tensors, self.added = [], None
         frontend.graphs.append(self)
 
     def _done(self, step):
@@ -70,6 +70,14 @@ class Graph:
     def conv_fprop(self, image, weight, **options):
         return self._operation("forward", (image, weight), options)
 
+    def bias(self, input, bias, compute_data_type):
+        assert input is self.out and input.about == {"data_type": self.options["compute_data_type"]}
+        assert compute_data_type == self.options["compute_data_type"]
+        self.tensors.remove(input)  # of the graph alone
+        self.added, self.out = bias, Tensor()
+        self.tensors.append(self.out)
+        return self.out
+
     def conv_dgrad(self, loss, filter, **options):
         return self._operation("input", (loss, filter), options)
 
@@ -80,7 +88,7 @@ class Graph:
         self._done("validate")
         assert self.out.about.pop("output") is True
         seen = [t.about["uid"] for t in self.tensors]
-        assert len(set(seen)) == 3
+        assert len(set(seen)) == 3 + (self.added is not None)
         for t in self.tensors:
             assert len(t.about["dim"]) == len(t.about["stride"]) in (4, 5), (
                 "images of one dim have two in cuDNN"
@@ -125,6 +133,8 @@ class Graph:
         conv = CONV[len(g["stride"])]
         if self.kind == "forward":
             found = conv(a, b, *rest, a.shape[1] // b.shape[1])
+            if self.added is not None:
+                found = found + torch.tensor(self.added.array(pack[self.added.about["uid"]]).astype("f8"))
         else:
             shape = torch.zeros(out.shape, dtype=torch.float64, requires_grad=True)
             x, w, grad = (shape, b, a) if self.kind == "input" else (a, shape, b)

@@ -62,6 +62,7 @@ def test_forward_and_gradients(cudnn, name, dtype):
         kind = {"float32": "FLOAT", "float64": "DOUBLE"}[dtype]
         assert {g.options["io_data_type"] for g in cudnn.graphs} == {kind}
     forward = next(g for g in cudnn.graphs if g.kind == "forward")
+    assert forward.added is not None and forward.steps.count("execute") == 1
     wanted = {"float16": "HALF", "bfloat16": "BFLOAT16", "float32": "FLOAT", "float64": "DOUBLE"}[dtype]
     assert forward.options["io_data_type"] == wanted
     assert forward.options["compute_data_type"] == ("DOUBLE" if dtype == "float64" else "FLOAT")
@@ -173,6 +174,25 @@ def test_what_cudnn_has_no_way_for_goes_the_plain_way(cudnn, monkeypatch):
     assert len(cudnn.graphs) == made
 
 
+def test_a_bias_that_has_no_way_in_a_plan_is_added(cudnn):
+    """The plan without it is made once, and both are kept."""
+    cudnn.refuses = lambda graph: graph.added is not None
+    arrays = numbers(1, 2, 5, 5), numbers(3, 2, 3, 3, seed=1), numbers(3, seed=2)
+    for _ in range(2):
+        close(both(lambda lib, f, x, w, b: f.conv2d(x, w, b), *arrays, dtype="float32"), "float32")
+    forward = [g for g in cudnn.graphs if g.kind == "forward"]
+    assert [g.added is None for g in forward] == [False, True]
+    assert forward[1].steps.count("execute") == 2
+    x, w, b = (vistorch.tensor(a).to("cuda:0") for a in arrays)
+    y = F.conv2d(x.half(), w.half(), b.half())
+    assert y.dtype == vistorch.float16
+
+
+def test_a_bias_with_gaps(cudnn):
+    arrays = numbers(1, 2, 5, 5), numbers(3, 2, 3, 3, seed=1), numbers(3, 2, seed=2)
+    close(both(lambda lib, f, x, w, b: f.conv2d(x, w, b[:, 1]), *arrays, dtype="float32"), "float32")
+
+
 def test_without_cudnn(strict_gpu, monkeypatch):
     """Nothing is asked twice, and products do the work."""
     forget()
@@ -190,7 +210,8 @@ def test_without_cudnn(strict_gpu, monkeypatch):
 @pytest.mark.parametrize("kind", ["forward", "input", "weight"])
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("dtype", convolution.NAMES)
-def test_the_real_frontend_takes_the_graphs(kind, dims, dtype):
+@pytest.mark.parametrize("shifted", [False, True])
+def test_the_real_frontend_takes_the_graphs(kind, dims, dtype, shifted):
     """It checks them without a GPU."""
     cudnn = pytest.importorskip("cudnn", reason="needs a GPU: nvidia-cudnn-frontend is not installed")
     sizes = (9, 8, 7)[:dims]
@@ -199,10 +220,10 @@ def test_the_real_frontend_takes_the_graphs(kind, dims, dtype):
         laid = [convolution._laid(shape, last) for shape in shapes]
         ones = (1,) * max(dims, 2)
         pad = (0, 1) if dims == 1 else (1,) * dims
-        work = convolution.Work(kind, 0, dtype, *laid, (ones, pad, ones), (True, False, False))
+        work = convolution.Work(kind, 0, dtype, *laid, (ones, pad, ones), (True, False, False), shifted)
         graph = convolution.graph_of(cudnn, work, None)
         graph.validate()
-        assert len(graph.nodes) == 1
+        assert len(graph.nodes) == 1 + (shifted and kind == "forward")
 
 
 # ---- TF32 ----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Convolution and its gradients by cuDNN's graphs, where `nvidia-cudnn-frontend` is installed.
 
 A plan is made once for each shape, order of memory, type and setting, and kept. Arrays are described by their own
-strides, so channels may come last; dims, strides, types and names are set on every tensor, outputs too. Invariant: what
+strides, so channels may come last; dims, strides, types and names are set on every tensor, outputs too. A bias is part
+of the plan where cuDNN has a way for both, else it is added to the result. Invariant: what
 cuDNN does not take (another type, no elements, windows that do not follow from the sizes), or has no way for, goes to
 the plain kernel: products of matrices.
 """
@@ -22,7 +23,7 @@ from . import launch
 from .settings import settings
 
 Kernel = Any
-IMAGE, WEIGHT, RESULT = 1, 2, 3  # the names of a graph's tensors
+IMAGE, WEIGHT, RESULT, BIAS = 1, 2, 3, 4  # the names of a graph's tensors
 NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF", "bfloat16": "BFLOAT16"}
 KEPT = 2048
 REPEATS = 3  # runs of a way that is timed
@@ -40,6 +41,7 @@ class Work(NamedTuple):
         result: of what a forward pass gives.
         geometry: stride, padding, dilation.
         settings: TF32, deterministic, benchmark.
+        shifted: whether a bias is added to the result of a forward pass.
     """
 
     kind: str
@@ -50,6 +52,7 @@ class Work(NamedTuple):
     result: tuple
     geometry: tuple
     settings: tuple
+    shifted: bool = False
 
 
 class Plan(NamedTuple):
@@ -82,7 +85,7 @@ def _handle(cudnn: Any, xp: Any, device: int) -> Any:
 
 
 def graph_of(cudnn: Any, work: Work, handle: Any) -> Any:
-    """The graph of one product: two tensors, the operation, its result."""
+    """The graph of one product: two tensors, the operation, its result; with a bias a third and the sum."""
     kind = getattr(cudnn.data_type, NAMES[work.dtype])
     wide = cudnn.data_type.DOUBLE if work.dtype == "float64" else cudnn.data_type.FLOAT
     graph = cudnn.pygraph(
@@ -104,6 +107,13 @@ def graph_of(cudnn: Any, work: Work, handle: Any) -> Any:
     if work.kind == "forward":
         uid, name = RESULT, "result"
         out = graph.conv_fprop(image=tensor(IMAGE, "image"), weight=tensor(WEIGHT, "weight"), **options)
+        if work.shifted:
+            channels = work.weight[0][0]
+            dims = [1, channels, *[1] * len(work.geometry[0])]
+            strides = [channels, 1, *[1] * len(work.geometry[0])]
+            bias = graph.tensor(name="bias", dim=dims, stride=strides, data_type=kind, uid=BIAS)
+            out.set_data_type(wide)  # between the two nothing is rounded
+            out = graph.bias(input=out, bias=bias, compute_data_type=wide)
     elif work.kind == "input":
         uid, name = IMAGE, "image"
         out = graph.conv_dgrad(loss=tensor(RESULT, "result"), filter=tensor(WEIGHT, "weight"), **options)
@@ -212,7 +222,7 @@ def _takes(first: Any, second: Any, image: tuple, weight: tuple, out: tuple, geo
     )
 
 
-def _run(xp: Any, kind: str, last: bool, arrays: dict, geometry: tuple) -> bool:
+def _run(xp: Any, kind: str, last: bool, arrays: dict, geometry: tuple, bias: Any = None) -> bool:
     """Fill one of the three arrays of a product; False where cuDNN has no way."""
     image = arrays["image"]
     if image.ndim == 3:
@@ -220,7 +230,15 @@ def _run(xp: Any, kind: str, last: bool, arrays: dict, geometry: tuple) -> bool:
     options = settings.options()
     shapes = {name: _laid(a.shape, last) for name, a in arrays.items()}
     device = image.device.id
-    work = Work(kind, device, image.dtype.name, geometry=geometry, settings=options, **shapes)
+    work = Work(
+        kind,
+        device,
+        image.dtype.name,
+        geometry=geometry,
+        settings=options,
+        shifted=bias is not None,
+        **shapes,
+    )
     with _lock:
         handle = _handle(frontend(), xp, device)
         found = _timed.get(work) or plan(work)
@@ -228,6 +246,8 @@ def _run(xp: Any, kind: str, last: bool, arrays: dict, geometry: tuple) -> bool:
             return False
         uids = {"image": IMAGE, "weight": WEIGHT, "result": RESULT}
         pack = {uid: int(arrays[name].data.ptr) for name, uid in uids.items()}
+        if bias is not None:
+            pack[BIAS] = int(bias.data.ptr)
         if options[2] and work not in _timed:
             found = _timed[work] = _fastest(xp, found, pack, handle)
         space = xp.empty(max(found.workspace, 1), np.uint8)
@@ -235,21 +255,33 @@ def _run(xp: Any, kind: str, last: bool, arrays: dict, geometry: tuple) -> bool:
     return True
 
 
-def _computed(xp: Any, kind: str, given: dict, shape: tuple, geometry: tuple) -> Any:
+def _computed(xp: Any, kind: str, given: dict, shape: tuple, geometry: tuple, bias: Any = None) -> Any:
     """The product of two arrays by name, or None where cuDNN has no way."""
     last = any(_is_last(xp, a) for a in given.values())
     arrays = {name: _as_laid(xp, a, last) for name, a in given.items()}
     (name,) = {"image", "weight", "result"} - set(arrays)
     arrays[name] = _empty(xp, shape, next(iter(arrays.values())).dtype, last)
-    return arrays[name] if _run(xp, kind, last, arrays, geometry) else None
+    if bias is not None and _run(xp, kind, last, arrays, geometry, bias):
+        return arrays[name]
+    if not _run(xp, kind, last, arrays, geometry):
+        return None
+    return arrays[name] if bias is None else _shifted(arrays[name], bias)
 
 
-def _forward(xp: Any, x: Any, w: Any, stride: tuple, padding: tuple, dilation: tuple) -> Any:
+def _forward(
+    xp: Any, x: Any, w: Any, stride: tuple, padding: tuple, dilation: tuple, bias: Any = None
+) -> Any:
+    """A convolution and the bias, in one plan if cuDNN has one for both."""
     geometry = stride, padding, dilation
     out = out_size(x.shape[2:], w.shape[2:], *geometry)
     if not _takes(x, w, x.shape, w.shape, out, geometry):
         return None
-    return _computed(xp, "forward", {"image": x, "weight": w}, (x.shape[0], w.shape[0], *out), geometry)
+    shape = (x.shape[0], w.shape[0], *out)
+    if bias is not None and bias.dtype != x.dtype:
+        y = _computed(xp, "forward", {"image": x, "weight": w}, shape, geometry)
+        return None if y is None else _shifted(y, bias)
+    bias = None if bias is None else xp.ascontiguousarray(bias)
+    return _computed(xp, "forward", {"image": x, "weight": w}, shape, geometry, bias)
 
 
 def _to_input(
@@ -300,10 +332,10 @@ def convolution_with_bias(plain: Kernel, xp: Any) -> Kernel:
     def kernel(
         input: Any, weight: Any, bias: Any, stride: tuple, padding: tuple, dilation: tuple, groups: int
     ) -> Any:
-        y = _forward(xp, input, weight, stride, padding, dilation)
+        y = _forward(xp, input, weight, stride, padding, dilation, bias)
         if y is None:
             return _plainly(plain, (input, weight, bias), stride, padding, dilation, groups)
-        return _shifted(y, bias)
+        return y
 
     return _marked(kernel)
 

@@ -29,9 +29,10 @@ this page.
 {table}
 
 An entry counts as right in a column when all its samples are. *Found*: the name is there. *Forward*: values, types and
-shapes, in double precision. *Gradients*, *second order*: of weighted results, real and complex. *Errors*: the
-exception's type and sentence. *Strides*: the order in memory. *Other dtypes*: forward in every other type. A result is
-right if it is PyTorch's, or PyTorch's in double precision, rounded; of equal elements any may be chosen. *Documented*
+shapes, in double precision. *Gradients*, *second order*, *forward mode*: of weighted results, real and complex. *Vmap*:
+a batch of every tensor, where PyTorch's `vmap` takes it. *Errors*: the exception's type and sentence. *Strides*: the
+order in memory. *Other dtypes*: forward in every other type. A result is right if it is PyTorch's, or PyTorch's in
+double precision, rounded, or, of a batch, PyTorch's of each sample; of equal elements any may be chosen. *Documented*
 entries differ on purpose, by [a sentence with a proof](differences.md).
 
 What is not right:

@@ -26,6 +26,7 @@ COLUMNS = (
     "gradients",
     "second order",
     "forward mode",
+    "vmap",
     "errors",
     "strides",
     "other dtypes",
@@ -375,6 +376,66 @@ def swapped(tree: Any, instead: dict) -> Any:
     return instead.get(id(tree), tree)
 
 
+def vmapped(entry: Entry) -> Iterator[str]:
+    """A batch of every tensor, by each library's `vmap`; what PyTorch's refuses counts for nothing."""
+    for sample in entry.samples(entry.dtype()):
+        carrier = Carrier()
+        given = sample.input, sample.args, sample.kwargs
+        mine = carrier.value(given)
+        theirs = [x for x in flat(given) if isinstance(x, torch.Tensor)]
+        if not theirs:
+            continue
+        whole = [torch.stack([varied(x.detach(), i) for i in range(3)]) for x in theirs]
+        stacks, step = [Carrier().value(x) for x in whole], sample.output_process_fn_grad
+        right, failed = attempt(lambda: batched(torch, entry.call(None, sample), step, given, theirs, whole))  # noqa: B023
+        if failed is not None:
+            continue
+        ours = [x for x in flat(mine) if isinstance(x, L.Tensor)]
+        call, after = entry.call(carrier, sample), carrier.function(step)
+        left, broke = attempt(lambda: batched(L, call, after, mine, ours, stacks))  # noqa: B023
+        values = entry.name not in UNINITIALIZED
+        wrong = said(broke) if broke is not None else unlike(left, right, values)
+        if wrong and broke is None:
+            right, failed = attempt(  # what a batch is by definition, where PyTorch's mixes the samples
+                lambda: batched(torch, entry.call(None, sample), step, given, theirs, whole, apart)  # noqa: B023
+            )
+            wrong = wrong if failed is not None else unlike(left, right, values)
+        yield f"{sample_text(sample)}: {wrong}" if wrong else ""
+
+
+def apart(function: Callable[..., tuple]) -> Callable[..., tuple]:
+    """PyTorch's results of one sample after the other."""
+
+    def run(*whole: torch.Tensor) -> tuple:
+        columns = zip(*[function(*inputs) for inputs in zip(*whole, strict=True)], strict=True)
+        return tuple(torch.stack(column) for column in columns)
+
+    return run
+
+
+def varied(x: torch.Tensor, nr: int) -> torch.Tensor:
+    """Another value of the same kind."""
+    return x * (1 - 0.03 * nr) if x.is_floating_point() or x.is_complex() else x.clone()
+
+
+def batched(
+    lib: Any,
+    call: Callable[..., Any],
+    step: Callable[..., Any],
+    given: tuple,
+    leaves: list,
+    whole: list,
+    vmap: Callable[..., Any] | None = None,
+) -> tuple:
+    """The tensors of a call's results, for a batch of the tensors that it is given."""
+
+    def function(*inputs: Any) -> tuple:
+        instead = {id(leaf): one for leaf, one in zip(leaves, inputs, strict=True)}
+        return tuple(t for t in flat(step(call(*swapped(given, instead)))) if isinstance(t, lib.Tensor))
+
+    return (vmap or lib.func.vmap)(function)(*whole)
+
+
 def errors(entry: Entry) -> Iterator[str]:
     """Bad calls: the exception's type, and its sentence or what the database asks of it."""
     if entry.info.error_inputs_func is None:
@@ -425,6 +486,7 @@ CHECKS: dict[str, Callable[[Entry], Iterator[str]]] = {
     "gradients": gradients,
     "second order": second_order,
     "forward mode": forward_mode,
+    "vmap": vmapped,
     "errors": errors,
     "strides": strides,
     "other dtypes": other_dtypes,

@@ -32,6 +32,7 @@ DIFFERS = {
     ("forward", "special.bessel_y1"): "**Bessel functions**",
     ("forward mode", "cholesky_inverse"): "**Derivatives in a direction**",
     ("forward mode", "logcumsumexp"): "**Derivatives in a direction**",
+    **{("vmap", f"special.bessel_{name}"): "**Bessel functions**" for name in ("j0", "j1", "y0", "y1")},
     ("gradients", "as_strided_scatter"): "**`as_strided_scatter`**",
     ("second order", "nn.functional.linear_cross_entropy:chunked"): "**`linear_cross_entropy`**",
     ("second order", "nn.functional.linear_cross_entropy:chunked_none"): "**`linear_cross_entropy`**",

@@ -58,6 +58,19 @@ def test_set_num_threads_reaches_blas(many):
 
 
 @there
+def test_solvers_of_large_matrices_get_the_threads_and_qr_does_not(many, monkeypatch):
+    many(2)
+    assert onednn.ready()
+    asked = []
+    monkeypatch.setattr(threads, "_set_blas", asked.append)
+    x = L.eye(1100)
+    L.linalg.qr(x[:, :8])
+    assert not asked
+    L.linalg.lu_factor(x)
+    assert asked == [2, 1]
+
+
+@there
 def test_blas_leaves_the_threads_to_onednn_and_gets_them_for_what_that_does_not_do(many):
     many(3)
     assert onednn.ready()

@@ -105,6 +105,19 @@ def shaped(*shape, seed=0):
     return large(seed, prod(shape)).view(shape)
 
 
+@pytest.mark.parametrize(("name", "count"), [("exp", 800_000), ("sin", 800_000), ("hypot", 150_000)])
+def test_functions_that_take_long_are_shared_out_sooner(name, count, many, monkeypatch):
+    x = [large(seed, count) for seed in range(2 if name == "hypot" else 1)]
+    many(1)
+    want = getattr(L, name)(*x).numpy()
+    many(3)
+    runs, run = [], threads.Pool.run
+    monkeypatch.setattr(threads.Pool, "run", lambda *args: (runs.append(args), run(*args)))
+    assert (getattr(L, name)(*x).numpy() == want).all() and len(runs) == 1
+    getattr(L, name)(*[t[:50_000] for t in x])
+    assert len(runs) == 1
+
+
 def slopes():
     x = large().requires_grad_(True)
     (x.relu() + x.tanh() * 2 + x.sigmoid() * 3).backward(large(1))

@@ -104,7 +104,7 @@ class _OneDNN:
 class _Sizes:
     """From which size on a fast kernel is asked: below, its call costs more than it saves (as measured)."""
 
-    batch = 1 << 21  # multiplications of a batch of small matrices
+    batch = 1 << 19  # multiplications of a batch of small matrices
     each = 1 << 15  # elements of an elementwise operation that numpy does in one pass, or of a sum
     convolution = 1 << 16  # elements of the input times elements of the kernel
     gelu = 1 << 5  # elements, where numpy takes a dozen passes

@@ -59,6 +59,19 @@ def test_set_num_threads_reaches_blas(many):
 
 
 @there
+def test_solvers_of_large_matrices_get_the_threads_and_qr_does_not(many, monkeypatch):
+    many(2)
+    assert onednn.ready()
+    asked = []
+    monkeypatch.setattr(threads, "_set_blas", asked.append)
+    x = L.eye(1100)
+    L.linalg.qr(x[:, :8])
+    assert not asked
+    L.linalg.lu_factor(x)
+    assert asked == [2, 1]
+
+
+@there
 def test_blas_leaves_the_threads_to_onednn_and_gets_them_for_what_that_does_not_do(many):
     many(3)
     assert onednn.ready()
@@ -91,6 +104,19 @@ F = L.nn.functional
 
 def shaped(*shape, seed=0):
     return large(seed, prod(shape)).view(shape)
+
+
+@pytest.mark.parametrize(("name", "count"), [("exp", 800_000), ("sin", 800_000), ("hypot", 150_000)])
+def test_functions_that_take_long_are_shared_out_sooner(name, count, many, monkeypatch):
+    x = [large(seed, count) for seed in range(2 if name == "hypot" else 1)]
+    many(1)
+    want = getattr(L, name)(*x).numpy()
+    many(3)
+    runs, run = [], threads.Pool.run
+    monkeypatch.setattr(threads.Pool, "run", lambda *args: (runs.append(args), run(*args)))
+    assert (getattr(L, name)(*x).numpy() == want).all() and len(runs) == 1
+    getattr(L, name)(*[t[:50_000] for t in x])
+    assert len(runs) == 1
 
 
 def slopes():

@@ -48,13 +48,11 @@ KERNELS: dict[str, Make] = {
     "native_layer_norm": vectors.layer_norm,
     **dict.fromkeys(
         (
-            "geqrf",
             "linalg_det",
             "linalg_ldl_factor_ex",
             "linalg_lu",
             "linalg_lu_factor_ex",
             "linalg_lu_solve",
-            "linalg_qr",
             "linalg_slogdet",
             "linalg_solve_triangular",
             "cholesky_solve",

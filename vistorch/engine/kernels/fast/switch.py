@@ -104,7 +104,7 @@ class _OneDNN:
 class _Sizes:
     """From which size on a fast kernel is asked: below, its call costs more than it saves (as measured)."""
 
-    batch = 1 << 21  # multiplications of a batch of small matrices
+    batch = 1 << 19  # multiplications of a batch of small matrices
     each = 1 << 15  # elements of an elementwise operation that numpy does in one pass, or of a sum
     convolution = 1 << 16  # elements of the input times elements of the kernel
     gelu = 1 << 5  # elements, where numpy takes a dozen passes
@@ -113,7 +113,9 @@ class _Sizes:
     point = 1 << 11  # elements
     pool = 1 << 12  # elements of the input
     recurrent = 1 << 16  # elements of the input times units
-    solver = 1 << 9  # rows of a matrix that LAPACK takes apart with several threads
+    solver = (
+        1 << 10
+    )  # rows of a matrix that LAPACK takes apart with several threads; QR gains nothing by them
     product = 1 << 18  # multiplications; OpenBLAS takes one thread up to there, whatever it may
 
 

@@ -597,8 +597,8 @@ class EqualUnits(Rule):
     """All units of a layer have equal weights and equal gradients: they will stay one unit.
 
     Meaning: units learn different things because they begin different; equal rows with equal gradients stay equal.
-    Fires: when all rows of a weight of two rows or more are equal, and so are all rows of its gradient, in three
-    looks that are at least four steps apart.
+    Fires: when all rows of a weight of two rows or more are equal but for rounding (1e-4 of the largest), and so are
+    all rows of its gradient, in three looks that are at least four steps apart.
     Wrong if: nothing is to be learned there.
     Healthy programs tried: an output layer that begins at 0 (its gradients differ), zero-initialised residual
     branches and adapters (they leave 0 after the first step), embeddings of which few rows are used.
@@ -676,14 +676,20 @@ class EqualUnits(Rule):
         )
 
 
+_ROUNDING = 1e-4  # a processor rounds the last columns of a product otherwise than the first ones
+
+
 def _alike(d: np.ndarray, g: np.ndarray, axis: int) -> bool:
-    """Whether all rows, or columns, are equal, and so are those of the gradient."""
-    first, last = d.take(0, axis), d.take(-1, axis)
-    if not np.array_equal(first, last):
+    """Whether all rows, or columns, are equal but for rounding, and so are those of the gradient."""
+    return _level(d, axis) and _level(g, axis)
+
+
+def _level(a: np.ndarray, axis: int) -> bool:
+    first = a.take(0, axis)
+    near = abs(first).max(initial=0) * _ROUNDING
+    if not (abs(a.take(-1, axis) - first) <= near).all():
         return False
-    return bool(
-        (d == np.expand_dims(first, axis)).all() and (g == np.expand_dims(g.take(0, axis), axis)).all()
-    )
+    return bool((abs(a - np.expand_dims(first, axis)) <= near).all())
 
 
 RULES = (NotReached, FreshLoss, NotHeld, FrozenRandom, EqualUnits)

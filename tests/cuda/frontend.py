@@ -125,6 +125,7 @@ class Graph:
     def execute(self, pack, workspace, handle):
         assert handle is self.options["handle"]
         assert workspace
+        assert not [address for address in pack.values() if address % 16], "cuDNN reads 16 bytes at a time"
         self._done("execute")
         a, b = (torch.tensor(t.array(pack[t.about["uid"]]).astype("f8")) for t in self.ins)
         out = self.out.array(pack[self.out.about["uid"]])

@@ -188,6 +188,26 @@ def test_a_bias_that_has_no_way_in_a_plan_is_added(cudnn):
     assert y.dtype == vistorch.float16
 
 
+def test_memory_may_begin_at_any_element(cudnn):
+    """A plan is made for memory that begins at a multiple of 16 bytes: other arrays are copied."""
+    shapes = (1, 2, 5, 5), (3, 2, 3, 3), (3,)
+    found = []
+    for lead in (0, 1):
+        held = []
+        for i, shape in enumerate(shapes):
+            size = int(np.prod(shape))
+            memory = vistorch.zeros(size + 4, device="cuda:0")
+            t = memory[lead : lead + size].view(shape)
+            t.copy_(vistorch.tensor(numbers(*shape, seed=i)))
+            held.append(t.requires_grad_())
+        y = F.conv2d(*held)
+        g = vistorch.zeros(y.numel() + 4, device="cuda:0")[lead : lead + y.numel()].view(y.shape)
+        y.backward(g.copy_(y.detach()))
+        found.append([t.tolist() for t in (y, *(t.grad for t in held))])
+    assert found[0] == found[1]
+    assert {g.kind for g in cudnn.graphs} == {"forward", "input", "weight"}
+
+
 def test_a_bias_with_gaps(cudnn):
     arrays = numbers(1, 2, 5, 5), numbers(3, 2, 3, 3, seed=1), numbers(3, 2, seed=2)
     close(both(lambda lib, f, x, w, b: f.conv2d(x, w, b[:, 1]), *arrays, dtype="float32"), "float32")

@@ -42,12 +42,15 @@ def _fits(query: Any, key: Any, value: Any) -> bool:
 
 
 def _masked(xp: Any, mask: Any, shape: tuple, dtype: Any) -> tuple:
-    """The mask and its strides along batch, head, row and column; 0 and zeros where there is none."""
+    """The mask, where it is, and its strides along batch, head, row and column; zeros where there is none.
+
+    It travels as an address because it is read by its strides: it may have gaps, as nothing else that is given.
+    """
     if mask is None:
-        return 0, (0, 0, 0, 0)
+        return None, 0, (0, 0, 0, 0)
     mask = mask.astype(dtype, copy=False)
     wide = xp.broadcast_to(mask, shape)
-    return mask, tuple([int(s) // mask.dtype.itemsize for s in wide.strides])
+    return mask, int(mask.data.ptr), tuple([int(s) // mask.dtype.itemsize for s in wide.strides])
 
 
 def _sizes(query: Any, key: Any, value: Any, scale: float, causal: bool, strides: tuple) -> tuple:
@@ -67,9 +70,9 @@ def _forward(
     dtype, width = query.dtype, value.shape[3]
     wide = np.dtype("f8" if dtype.itemsize == 8 else "f4")
     query, key, value = [xp.ascontiguousarray(a) for a in (query, key, value)]
-    mask, strides = _masked(xp, mask, (batch, heads, rows, key.shape[2]), dtype)
+    mask, at, strides = _masked(xp, mask, (batch, heads, rows, key.shape[2]), dtype)
     out, lse = xp.empty((batch, heads, rows, width), dtype), xp.empty((batch, heads, rows), wide)
-    args = (query, key, value, mask, out, lse, *_sizes(query, key, value, scale, causal, strides), *drop)
+    args = (query, key, value, at, out, lse, *_sizes(query, key, value, scale, causal, strides), *drop)
     shared = _bytes(depth, width, wide.itemsize, depth)
     launch.launch("attention", "attend", dtype, _grid(batch * heads, rows), 32 * WARPS, args, shared)
     return out, lse
@@ -79,15 +82,15 @@ def _backward(xp, g, query, key, value, mask, out, lse, causal, scale, drop=ALL)
     batch, heads, rows, depth = query.shape
     dtype, width = query.dtype, value.shape[3]
     g, query, key, value, out = [xp.ascontiguousarray(a) for a in (g, query, key, value, out)]
-    mask, strides = _masked(xp, mask, (batch, heads, rows, key.shape[2]), dtype)
+    mask, at, strides = _masked(xp, mask, (batch, heads, rows, key.shape[2]), dtype)
     slope = xp.empty(lse.shape, lse.dtype)
     of_query, of_key, of_value = [xp.empty(a.shape, dtype) for a in (query, key, value)]
     sizes = (*_sizes(query, key, value, scale, causal, strides), *drop)
     shared = _bytes(depth, width, lse.dtype.itemsize, depth + width)
-    args = (g, query, key, value, mask, out, lse, slope, of_query, *sizes)
+    args = (g, query, key, value, at, out, lse, slope, of_query, *sizes)
     many = batch * heads
     launch.launch("attention", "attend_rows", dtype, _grid(many, rows), 32 * WARPS, args, shared)
-    args = (g, query, key, value, mask, lse, slope, of_key, of_value, *sizes)
+    args = (g, query, key, value, at, lse, slope, of_key, of_value, *sizes)
     launch.launch("attention", "attend_columns", dtype, _grid(many, key.shape[2]), 32 * WARPS, args, shared)
     return of_query, of_key, of_value
 

@@ -26,6 +26,7 @@ TYPES = {
     "complex128": (5, 70, np.complex128),
 }
 FAST_TF32 = 77
+_INT = 2**31 - 1  # what an argument of cuBLAS's older names holds
 _STATUS = {
     1: "not initialised",
     3: "no memory",
@@ -33,6 +34,10 @@ _STATUS = {
     8: "not for this GPU",
     13: "it failed on the GPU",
 }
+
+
+def _same(n: int) -> int:
+    return n
 
 
 def find() -> Any:
@@ -110,15 +115,29 @@ class Products:
             compute = FAST_TF32
         one, nothing = np.ones(1, scalar), np.zeros(1, scalar)
         wide = ctypes.c_longlong
+        name, size = "cublasGemmStridedBatchedEx", _same
+        if max(m, n, k, a.step, b.step, count) > _INT:
+            name, size = f"{name}_64", wide
+            if not hasattr(self.library, name):
+                raise RuntimeError(
+                    f"this cuBLAS, older than 12, cannot compute a product of more than {_INT} rows, columns or steps"
+                )
         check(
-            self.library.cublasGemmStridedBatchedEx(
-                *(self.handle, b.turned, a.turned, n, m, k, ctypes.c_void_p(one.ctypes.data)),
-                *(ctypes.c_void_p(b.address), kind, b.step, wide(b.apart)),
-                *(ctypes.c_void_p(a.address), kind, a.step, wide(a.apart)),
+            getattr(self.library, name)(
+                *(self.handle, b.turned, a.turned, size(n), size(m), size(k)),
+                *(
+                    ctypes.c_void_p(one.ctypes.data),
+                    ctypes.c_void_p(b.address),
+                    kind,
+                    size(b.step),
+                    wide(b.apart),
+                ),
+                *(ctypes.c_void_p(a.address), kind, size(a.step), wide(a.apart)),
                 ctypes.c_void_p(nothing.ctypes.data),
-                *(ctypes.c_void_p(int(out.data.ptr)), kind, n, wide(m * n), count, compute, _DEFAULT),
+                *(ctypes.c_void_p(int(out.data.ptr)), kind, size(n), wide(m * n)),
+                *(size(count), compute, _DEFAULT),
             ),
-            "cublasGemmStridedBatchedEx",
+            name,
         )
 
 

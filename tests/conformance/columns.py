@@ -413,8 +413,8 @@ def apart(function: Callable[..., tuple]) -> Callable[..., tuple]:
     return run
 
 
-def varied(x: torch.Tensor, nr: int) -> torch.Tensor:
-    """Another value of the same kind."""
+def varied(x: Any, nr: int) -> Any:
+    """Another value of the same kind, of either library."""
     return x * (1 - 0.03 * nr) if x.is_floating_point() or x.is_complex() else x.clone()
 
 

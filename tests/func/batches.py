@@ -14,7 +14,7 @@ import torch
 import vistorch as L
 from tests.conformance import database
 from tests.conformance.carried import Carrier
-from tests.conformance.columns import Entry, limited, seeded, swapped
+from tests.conformance.columns import Entry, limited, seeded, swapped, varied
 from tests.ops.library import flat
 from vistorch.engine.base.errors import Unbatchable
 from vistorch.func import batches
@@ -32,11 +32,6 @@ class Counted:
 
     loops = 0
     why: ClassVar[dict] = {}
-
-
-def varied(x: Any, i: int) -> Any:
-    """Another value of the same kind."""
-    return x * (1 - 0.03 * i) if x.is_floating_point() or x.is_complex() else x.clone()
 
 
 def leaves_of(tree: Any) -> list:

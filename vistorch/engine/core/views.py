@@ -16,6 +16,7 @@ from ..base import errors
 from ..base.events import listeners
 from ..base.modes import mode, recording
 from ..kernels.strides import copied, extent, laid_out, owner, start, strides_of
+from ..memory.array_memory import offset_of
 from . import graph
 from .record import record
 from .rules import variant
@@ -384,6 +385,42 @@ def expanded(o: Tensor) -> Tensor:
 def _lies(d: Any) -> list:
     """The strides of an array, but those of dims of length one, which say nothing."""
     return [s for s, n in zip(d.strides, d.shape, strict=True) if n != 1]
+
+
+def begins(x: Tensor) -> int:
+    """How many elements of the storage come before the first one, or before where a view without elements begins.
+
+    numpy lets an empty slice begin where its operand does; what it left out is in the steps of the view.
+    """
+    d, v = x._data, x._view
+    if v is None or d.__class__ is not np.ndarray or d.size:
+        return offset_of(d)
+    a, far = v.base._data, 0
+    for rule, consts in v.steps:
+        if rule.name == "slice":
+            dim, *bounds = consts
+            far += _left_out(a, (*[slice(None)] * dim, slice(*bounds)))
+        elif rule.name == "basic":
+            far += _left_out(a, consts[0])
+        elif rule.name == "as_strided":  # which says where it begins
+            far = 0
+        a = rule.kernels[0](a, *consts)
+    return offset_of(d) + far
+
+
+def _left_out(a: Any, key: tuple) -> int:
+    """How far the empty slices among a key's parts begin from where `a` does, in elements."""
+    far = dim = 0
+    for item in key:
+        if item is Ellipsis:
+            dim = a.ndim - sum(one is not None and one is not Ellipsis for one in key) + dim
+        elif item is not None:
+            if item.__class__ is slice:
+                begin, end, step = item.indices(a.shape[dim])
+                if begin >= end and step > 0:
+                    far += begin * a.strides[dim]
+            dim += 1
+    return far // a.itemsize
 
 
 def dense(d: Any) -> bool:

@@ -11,10 +11,11 @@ from typing import Any
 from ..base import dims, errors
 from ..base.layout import RANKS, axes_last, contiguous_format
 from ..base.size import size_of
+from ..core import views
 from ..core.private_order import READERS
 from ..core.registry import METHODS, public
 from ..core.tensor import Tensor
-from ..memory.array_memory import offset_of, owner, start
+from ..memory.array_memory import owner, start
 from ..memory.memory_users import SLOTS, share
 from ..memory.placement import META
 from ..memory.storage import UntypedStorage
@@ -108,7 +109,7 @@ def storage_offset(self: Tensor) -> int:
         >>> vistorch.ones(4)[1:].storage_offset()
         1
     """
-    return offset_of(self._data)
+    return views.begins(self)
 
 
 @public(function=False, aliases="ndimension")

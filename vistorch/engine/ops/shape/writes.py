@@ -19,6 +19,7 @@ from ...core.registry import public
 from ...core.tensor import Tensor, asarray, wrap
 from ...core.type_promotion import number, type_of
 from ...kernels.strides import expand, strides_of
+from ...memory.array_memory import offset_of
 from ...memory.pinned import is_pinned
 from ...memory.placement import CPU, META, fetch
 from . import rows
@@ -202,11 +203,12 @@ def _row_major(shape: tuple) -> tuple:
 def _lay(x: Tensor, shape: tuple, stride: tuple) -> Tensor:
     """Lay the storage of `x` out anew, without gaps; a longer one is new."""
     d, count = x._data, prod(shape)
-    held = available(d) if d.size or not x._is_view() else 0  # where an empty slice begins is not known
+    first = None if d.size else views.begins(x)
+    held = available(d) if first is None else max(available(d) + offset_of(d) - first, 0)
     if count <= held:
-        return become(x, as_strided, (shape, stride), {})
+        return become(x, as_strided, (shape, stride, first), {})
     new = x._place.xp.zeros(count, d.dtype)
-    kept = as_strided(wrap(d, x._place), (held,), (1,))._data
+    kept = as_strided(wrap(d, x._place), (held,), (1,), first)._data
     new[: kept.size] = kept
     x._data, x._view = as_strided(wrap(new, x._place), shape, stride)._data, None
     v = Version()

@@ -202,3 +202,15 @@ def test_the_gradient_of_a_determinant_near_a_singular_matrix():
         L.linalg.det(found).backward()
         torch.linalg.det(want).backward()
         near(found.grad.numpy(), want.grad.numpy(), 1e4 if shift == 1e-6 else 1)
+
+
+@pytest.mark.parametrize("norm", [0.1, 0.5, 0.9, 3.0, 30.0, 300.0])
+@pytest.mark.parametrize("kind", ["f4", "c8"])
+def test_exponentials_in_single_precision_are_exact_but_for_the_last_rounding(norm, kind):
+    rng = np.random.default_rng(5)
+    a = rng.standard_normal((3, 12, 12)) + (1j * rng.standard_normal((3, 12, 12)) if kind == "c8" else 0)
+    a -= 2.5 * np.eye(12)  # no overflow, and large norms
+    a = (a * (norm / abs(a).sum(-2).max())).astype(kind)
+    want = torch.linalg.matrix_exp(torch.from_numpy(a.astype("c16" if kind == "c8" else "f8"))).numpy()
+    made = L.linalg.matrix_exp(L.tensor(a)).numpy()
+    assert (abs(made - want) <= 6.6e-8 * abs(want).max((-2, -1), keepdims=True)).all()

@@ -10,9 +10,8 @@ import numpy as np
 
 from . import lapack
 
-# Powers of the matrix that are kept, and terms of Taylor's series, in double precision and in single: with a norm of at
-# most 1/2 the rest is below rounding.
-STEPS = (4, 16), (3, 9)
+# Powers of the matrix that are kept, terms of Taylor's series, and how large the rest is where the norm is at most 1/2.
+STEPS = (3, 9, 2.0**-27), (4, 12, 2.0**-40), (4, 16, 2.0**-60)
 FEW = 64  # matrices whose rows are exchanged one by one
 
 
@@ -80,15 +79,22 @@ def info(xp, lu):
     return xp.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype("i4")
 
 
-def exponential(xp, a):
-    """exp(A): Taylor's series of A / 2^s, as a polynomial in one of its powers, squared s times."""
+def exponential(xp, a, exact=0.0):
+    """exp(A): Taylor's series of A / 2^s, as a polynomial in one of its powers, squared s times.
+
+    Args:
+        xp: the library of arrays.
+        a: the matrices.
+        exact: the relative error that the series may leave, which each squaring doubles.
+    """
     n = a.shape[-1]
     if not a.size:
         return a.copy()
     norm = float(xp.abs(a).sum(-2).max())
     squarings = max(0, math.ceil(math.log2(norm / 0.5))) if 0.5 < norm < math.inf else 0
     a = a / a.dtype.type(2.0**squarings)
-    width, terms = STEPS[a.dtype.char in "fF"]
+    found = [step for step in STEPS if step[2] * 2.0**squarings <= exact]
+    width, terms, _ = found[0] if found else STEPS[-1]
     powers = [xp.eye(n, dtype=a.dtype), a]
     while len(powers) <= width:
         powers.append(powers[-1] @ a)

@@ -151,6 +151,14 @@ RESULTS = {
     "batch norm": lambda: F.batch_norm(shaped(8, 64, 64, 64), None, None, training=True),
     "layer norm": lambda: F.layer_norm(shaped(1 << 12, 512), (512,)),
     "convolution": lambda: F.conv2d(shaped(4, 16, 32, 32), shaped(16, 16, 3, 3)),
+    "places in a sorted row": lambda: L.searchsorted(large(0, 1000).sort()[0], large(1)),
+    "places in a sorted row, of a matrix": lambda: L.bucketize(
+        shaped(1 << 11, 513), large(0, 1000).sort()[0]
+    ),
+    "Fourier transforms of rows": lambda: L.fft.fft(shaped(1 << 11, 513)),
+    "Fourier transforms of pictures": lambda: L.fft.rfft2(shaped(37, 3, 128, 100)),
+    "Fourier transforms back": lambda: L.fft.irfft(L.fft.rfft(shaped(1 << 12, 514))),
+    "Fourier transforms of columns": lambda: L.fft.fft(shaped(40, 512, 65), dim=1),
     "attention": lambda: F.scaled_dot_product_attention(*[shaped(4, 8, 128, 32, seed=i) for i in range(3)]),
 }
 

@@ -231,8 +231,8 @@ def bring(events: list[Event], sizes: list[dict[int, float]], shown: list[bool])
 
 def span(d: Any) -> tuple[int, int]:
     """The addresses that an array lies between."""
-    where = getattr(d, "data", None)
-    start = where.ptr if hasattr(where, "ptr") else d.__array_interface__["data"][0]
+    address = getattr(getattr(d, "data", None), "ptr", None)
+    start = d.__array_interface__["data"][0] if address is None else address
     low = high = 0
     for n, step in zip(d.shape, d.strides, strict=True):
         if n == 0:

@@ -31,11 +31,8 @@ def number_first(name: str, number: str, tensors: str, given: tuple) -> tuple:
     if name.endswith("_"):
         _warn(name, f"Number {number}, {typed}", f"{typed}, *, Number {number} = 1")
     else:
-        given, now = (
-            f"Tensor input, Number {number}, {typed}",
-            f"Tensor input, {typed}, *, Number {number} = 1",
-        )
-        _warn(name, f"{given}, *, Tensor out = None", f"{now}, Tensor out = None")
+        old = f"Tensor input, Number {number}, {typed}, *, Tensor out = None"
+        _warn(name, old, f"Tensor input, {typed}, *, Number {number} = 1, Tensor out = None")
     return first, rest
 
 

@@ -3,8 +3,12 @@
 Invariant: rows lie along the last axis and are taken to be in ascending order, nan last.
 """
 
-from ..library_name import library
+import numpy
 
+from ..library_name import library
+from .fast.spread import BIG, blocks
+
+_BLOCK = 1 << 14  # values at a time on one thread
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
@@ -58,6 +62,20 @@ def _bisect(xp, row, values, right):
     return low
 
 
+def _places(xp, row, values, side):
+    """The places of values in one sorted row, on several threads where there are many."""
+    if xp is not numpy or values.size < BIG:
+        return xp.asarray(xp.searchsorted(row, values, side=side), dtype=xp.int64)
+    out = xp.empty(values.shape, xp.int64)
+    flat, found = values.reshape(-1), out.reshape(-1)
+
+    def some(start, stop):
+        found[start:stop] = row.searchsorted(flat[start:stop], side)
+
+    blocks(some, values.size, _BLOCK, values.size * row.shape[-1].bit_length(), joined=True)
+    return out
+
+
 def searchsorted(xp, row, values, right=False, side=None, sorter=None):
     """Return where each value would go in the last axis of `row`: before its equals, or after them if right.
 
@@ -76,8 +94,7 @@ def searchsorted(xp, row, values, right=False, side=None, sorter=None):
     if row.shape[-1] == 0:
         return xp.zeros(values.shape, dtype=xp.int64)
     if row.ndim == 1 and not (row.dtype.kind == "f" and xp.isnan(row).any()):
-        found = xp.searchsorted(row, values, side="right" if right else "left")
-        return xp.asarray(found, dtype=xp.int64)
+        return _places(xp, row, values, "right" if right else "left")
     return _bisect(xp, row, values, right)
 
 

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...core.op_factory import op
+from ...kernels import threads
+from ...kernels.fast.spread import BIG
 
+_NANOSECONDS = 6  # of an element
 COMPLEX = {np.dtype("f4"): np.dtype("c8"), np.dtype("f8"): np.dtype("c16")}
 
 
@@ -28,32 +31,50 @@ def _laid(xp, out, input, dims, last_stays):
     return xp.ascontiguousarray(out.transpose(order)).transpose(back)
 
 
+def _shared(transform, input, dims):
+    """`transform(input)`, the first dim on several threads where it is not transformed and there is much."""
+    if input.__class__ is not np.ndarray or input.size < BIG or 0 in dims or threads.count() == 1:
+        return transform(input)
+    first = transform(input[:1])
+    out = np.empty((len(input), *first.shape[1:]), first.dtype)
+
+    def some(start, stop):
+        out[start:stop] = transform(input[start:stop])
+
+    threads.split(some, len(input), input.size * _NANOSECONDS, 1)
+    return out
+
+
 def _c2c(xp, input, dims, scale, forward):
     """Without dims there is nothing to transform."""
     if not dims:
         return xp.array(input)
     norm = "backward" if forward else "forward"
     if len(dims) == 1:  # numpy's way for one dim is four times shorter
-        out = (xp.fft.fft if forward else xp.fft.ifft)(input, None, dims[0], norm)
+        run = xp.fft.fft if forward else xp.fft.ifft
+        out = _shared(lambda x: run(x, None, dims[0], norm), input, dims)
     else:
-        out = (xp.fft.fftn if forward else xp.fft.ifftn)(input, axes=dims, norm=norm)
+        run = xp.fft.fftn if forward else xp.fft.ifftn
+        out = _shared(lambda x: run(x, axes=dims, norm=norm), input, dims)
     return _laid(xp, out if scale == 1 else out * input.dtype.type(scale), input, dims, False)
 
 
 def _r2c(xp, input, dims, scale, onesided):
     if len(dims) == 1:
-        out = (xp.fft.rfft if onesided else xp.fft.fft)(input, None, dims[0])
+        run = xp.fft.rfft if onesided else xp.fft.fft
+        out = _shared(lambda x: run(x, None, dims[0]), input, dims)
     else:
-        out = (xp.fft.rfftn if onesided else xp.fft.fftn)(input, axes=dims)
+        run = xp.fft.rfftn if onesided else xp.fft.fftn
+        out = _shared(lambda x: run(x, axes=dims), input, dims)
     return _laid(xp, out if scale == 1 else out * out.dtype.type(scale), input, dims, True)
 
 
 def _c2r(xp, input, dims, scale, last):
     if len(dims) == 1:
-        out = xp.fft.irfft(input, last, dims[0], "forward")
+        out = _shared(lambda x: xp.fft.irfft(x, last, dims[0], "forward"), input, dims)
     else:
         s = [input.shape[d] for d in dims[:-1]] + [last]
-        out = xp.fft.irfftn(input, s=s, axes=dims, norm="forward")
+        out = _shared(lambda x: xp.fft.irfftn(x, s=s, axes=dims, norm="forward"), input, dims)
     return _laid(xp, out if scale == 1 else out * out.dtype.type(scale), input, dims, True)
 
 

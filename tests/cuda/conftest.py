@@ -86,6 +86,9 @@ class Runtime:
     def driverGetVersion(self):
         return self.driver
 
+    def runtimeGetVersion(self):
+        return 13000
+
     def getDeviceCount(self):
         if self.failure:
             raise self.failure

@@ -7,6 +7,7 @@ its values are spoilt. Invariant: a replay runs the calls of the tape in their o
 import ctypes
 import functools
 
+import ml_dtypes
 import numpy as np
 
 from tests.cuda import emulator, strict, strict_array
@@ -90,7 +91,7 @@ class Graph:
         return "digraph {}"
 
 
-TYPES = {0: "f4", 1: "f8", 2: "f2", 4: "c8", 5: "c16"}
+TYPES = {0: "f4", 1: "f8", 2: "f2", 4: "c8", 5: "c16", 14: ml_dtypes.bfloat16}
 
 
 class Cublas:
@@ -150,6 +151,8 @@ class Cublas:
             a = matrix(A, TYPES[at], i * sa.value, lda, k if ta else m, m if ta else k)
             b = matrix(B, TYPES[bt], i * sb.value, ldb, n if tb else k, k if tb else n)
             c = matrix(C, TYPES[ct], i * sc.value, ldc, m, n)
+            if np.dtype(TYPES[at]).itemsize == 2:  # added up in float32
+                a, b = a.astype("f4"), b.astype("f4")
             c[...] = (a.T if ta else a) @ (b.T if tb else b)
         return 0
 

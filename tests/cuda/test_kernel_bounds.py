@@ -173,14 +173,14 @@ def test_products_of_more_than_an_int_holds(strict_gpu):
     own = products.Products(library, space)
     side = types.SimpleNamespace(turned=0, address=4096, step=3, apart=0)
     out = types.SimpleNamespace(dtype=np.dtype("f4"), data=types.SimpleNamespace(ptr=8192))
-    own._gemm(side, side, out, 5, 3, 2, 1)
-    own._gemm(side, side, out, 2**31, 3, 2, 1)
+    own._gemm(side, side, out, 5, 3, 2, 1, 0)
+    own._gemm(side, side, out, 2**31, 3, 2, 1, 0)
     far = types.SimpleNamespace(turned=0, address=4096, step=2**33, apart=0)
-    own._gemm(side, far, out, 5, 3, 2, 1)
+    own._gemm(side, far, out, 5, 3, 2, 1, 0)
     assert [kind for kind, _ in library.calls] == ["short", "long", "long"]
     (_, first), (_, rows), (_, step) = library.calls
     assert first[3:6] == (3, 5, 2)
     assert [v.value for v in rows[3:6]] == [3, 2**31, 2] and step[9].value == 2**33
     del Long.cublasGemmStridedBatchedEx_64
     with pytest.raises(RuntimeError, match="a product of more than 2147483647 rows, columns or steps"):
-        own._gemm(side, far, out, 5, 3, 2, 1)
+        own._gemm(side, far, out, 5, 3, 2, 1, 0)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import vistorch
-from tests.cuda import emulator
+from tests.cuda import emulator, replay
 from tests.cuda.strict_array import Array
 from vistorch.engine.core import rules
-from vistorch.engine.kernels.cuda import faults, rows
+from vistorch.engine.kernels.cuda import faults, halves, products, rows
 from vistorch.engine.memory import placement
 from vistorch.engine.ops.attention import kernels as of_weights
 from vistorch.engine.random.generators import pick
@@ -534,6 +534,63 @@ def test_a_half_type_is_not_widened_on_its_way_back(gpu, widened, case, dtype):
     mine, theirs = x.grad.cpu().to(vistorch.float64).numpy(), z.grad.numpy()
     scale = max(1.0, np.abs(theirs).max())
     assert np.allclose(mine, theirs, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype] * scale)
+
+
+MATRICES = {
+    "mm": (lambda lib, a, b: a @ b, (5, 7), (7, 4)),
+    "bmm": (lambda lib, a, b: lib.bmm(a, b), (3, 5, 7), (3, 7, 4)),
+    "batches": (lambda lib, a, b: a @ b, (2, 3, 5, 7), (7, 4)),
+    "linear": (lambda lib, a, w, b: lib.nn.functional.linear(a, w, b), (2, 5, 7), (4, 7), (4,)),
+    "addmm": (lambda lib, x, a, b: lib.addmm(x, a, b, beta=0.5, alpha=2), (4,), (5, 7), (7, 4)),
+    "no addend": (lambda lib, x, a, b: lib.addmm(x, a, b, beta=0), (4,), (5, 7), (7, 4)),
+    "baddbmm": (lambda lib, x, a, b: lib.baddbmm(x, a, b, alpha=3), (3, 5, 4), (3, 5, 7), (3, 7, 4)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("case", MATRICES)
+def test_products_of_half_types_are_cublas_own(gpu, widened, monkeypatch, case, dtype):
+    """Operands go as they are, sums are float32, forward and backward."""
+    blas = replay.Cublas()
+    monkeypatch.setattr(products, "find", lambda: blas)
+    monkeypatch.setattr(products, "_handles", {})
+    monkeypatch.setattr(products, "_missing", set())
+    monkeypatch.setattr(products, "WORKSPACE", 64)
+    build, *shapes = MATRICES[case]
+    held = [
+        vistorch.tensor(numbers(*shape, seed=i)).to(getattr(vistorch, dtype)).to("cuda:0").requires_grad_()
+        for i, shape in enumerate(shapes)
+    ]
+    there = [torch.tensor(t.detach().cpu().double().numpy(), requires_grad=True) for t in held]
+    widened.clear()
+    y = build(vistorch, *held)
+    z = build(torch, *there)
+    matrices = [shape for shape in widened if len(shape) > 1]
+    assert not matrices or case in ("addmm", "baddbmm")  # what is added, which is no operand
+    assert not [shape for shape in matrices if shape[-1] == 7 or shape[-2] == 7]
+    g = vistorch.tensor(numbers(*y.shape, seed=9)).to(y.dtype).to("cuda:0")
+    widened.clear()
+    y.backward(g)
+    z.backward(torch.tensor(g.cpu().double().numpy()))
+    assert not [shape for shape in widened if 7 in shape] and set(blas.computes) == {68}
+    mine = [t.detach().cpu().double().numpy() for t in (y, *(t.grad for t in held if t.grad is not None))]
+    theirs = [t.detach().numpy() for t in (z, *(t.grad for t in there if t.grad is not None))]
+    if case == "no addend":
+        mine, theirs = mine[:1] + mine[-2:], theirs[:1] + theirs[-2:]
+    close((mine, theirs), dtype)
+
+
+def test_every_row_that_takes_half_types_is_there(gpu):
+    assert set(rules.TABLE) >= halves.FORMULAS | halves.KERNELS
+    assert all(rules.TABLE[name].halves for name in halves.FORMULAS)
+    assert all(rules.TABLE[name].kernels[1].halves for name in halves.KERNELS)
+
+
+def test_each_stream_has_a_workspace_of_its_own(gpu):
+    own = products.Products(replay.Cublas(), gpu.empty(8, "u1"))
+    for stream in (3, 4, 3):
+        own.on(stream)
+    assert len({int(space.data.ptr) for space in own.spaces.values()}) == 2
 
 
 def test_a_half_type_that_a_kernel_does_not_know_is_widened(gpu, widened):

@@ -17,8 +17,12 @@ _LOSSES = [f"nll_loss{d}{weighted}" for d in ("", "2d") for weighted in ("", "_w
 # Their kernels. Those that are not here either take half types as they are everywhere, or none.
 KERNELS = frozenset(
     (
+        "addmm",
         "attention",
         "attention_noise",
+        "baddbmm",
+        "bmm",
+        "conv_bias_grad",
         "dropped_attention",
         "gelu_backward",
         "gelu_tanh_backward",
@@ -26,23 +30,36 @@ KERNELS = frozenset(
         "log_softmax_backward_data",
         "masked_attention",
         "max_pool1d",
+        "mm",
         "softmax",
         "softmax_backward_data",
+        "sum_to",
         *_POOLS,
         *[f"{name}_backward" for name in (*_LOSSES, *_POOLS)],
         *[f"{name}{form}" for name in _POOLS[:4] for form in ("_with_indices", "_picked")],
     )
 )
+# Gradients that only move, or that are what came.
+_MOVES = """add alias cast clone contiguous expand permute reshape select slice squeeze squeeze_dim squeeze_dims sub t
+transpose unsqueeze view"""
 # Their gradients: the formulas call nothing but such kernels, or choose elements without arithmetic.
 FORMULAS = frozenset(
     (
+        "addmm",
         "attention",
+        "baddbmm",
+        "bmm",
+        "convolution",
+        "convolution_transposed",
+        "convolution_transposed_with_bias",
+        "convolution_with_bias",
         "dropped_attention",
         "gelu",
         "gelu_tanh",
         "group_norm",
         "log_softmax",
         "masked_attention",
+        "mm",
         "native_batch_norm",
         "native_dropout",
         "native_layer_norm",
@@ -50,6 +67,7 @@ FORMULAS = frozenset(
         "rms_norm",
         "softmax",
         *_LOSSES,
+        *_MOVES.split(),
         *_POOLS,
         *[f"{name}_with_indices" for name in _POOLS[:4]],
     )
@@ -78,6 +96,11 @@ def widening(plain: Any) -> Any:
         return out.astype(half) if out.dtype == F4 else out
 
     return kernel
+
+
+def summed(plain: Any, xp: Any) -> Any:
+    """A sum of halves has no kernel of its own: it gets float32."""
+    return lambda *args: plain(*args)
 
 
 def widening_together(plain: Any) -> Any:

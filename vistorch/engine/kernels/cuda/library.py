@@ -54,8 +54,9 @@ def _product(cupy: Any, name: str) -> Any:
             if flat and a.ndim and b.ndim:
                 own = products.handle_of(now.device)
                 if own is not None:
-                    own.on(int(cupy.cuda.get_current_stream().ptr))
-                    return own.matmul(cupy, a, b, out)
+                    with own.lock:
+                        own.on(int(cupy.cuda.get_current_stream().ptr))
+                        return own.matmul(cupy, a, b, out)
         return plain(a, b) if out is None else plain(a, b, out=out)
 
     product.__name__ = name

@@ -1,12 +1,14 @@
-"""Products of matrices by a cuBLAS handle of our own, for work that is captured: cupy's refuses every one of them.
+"""Products by a cuBLAS handle of our own: of half types, and all that are captured, which cupy's handle refuses.
 
-Invariant: a handle has its workspace before a capture begins, so that cuBLAS allocates nothing in it; a product of
-types that cuBLAS does not know is cupy's, which needs no cuBLAS for them.
+Invariant: a handle has a workspace of its own for each stream before a capture on it begins, so that cuBLAS allocates
+nothing and no two streams share one; a product of types that cuBLAS does not know is cupy's, which needs no cuBLAS for
+them.
 """
 
 from __future__ import annotations
 
 import ctypes
+import threading
 from math import prod
 from typing import Any
 
@@ -66,17 +68,23 @@ class Products:
 
     def __init__(self, library: Any, workspace: Any) -> None:
         self.library, self.workspace = library, workspace
+        self.spaces: dict[int, Any] = {}  # by stream
+        self.lock = threading.Lock()  # from the choice of a stream to the product on it
         self.handle = ctypes.c_void_p()
         check(library.cublasCreate_v2(ctypes.byref(self.handle)), "cublasCreate")
 
     def on(self, stream: int) -> None:
         """Work on a stream from now on; choosing it takes the workspace away, so that is given again."""
+        space = self.spaces.get(stream)
+        if space is None:  # the first stream's is there already
+            first = self.workspace
+            space = self.spaces[stream] = first.copy() if self.spaces else first
         check(self.library.cublasSetStream_v2(self.handle, ctypes.c_void_p(stream)), "cublasSetStream")
-        given = ctypes.c_void_p(int(self.workspace.data.ptr)), ctypes.c_size_t(int(self.workspace.nbytes))
+        given = ctypes.c_void_p(int(space.data.ptr)), ctypes.c_size_t(int(space.nbytes))
         check(self.library.cublasSetWorkspace_v2(self.handle, *given), "cublasSetWorkspace")
         check(self.library.cublasSetPointerMode_v2(self.handle, _HOST), "cublasSetPointerMode")
 
-    def matmul(self, xp: Any, a: Any, b: Any, out: Any = None) -> Any:
+    def matmul(self, xp: Any, a: Any, b: Any, out: Any = None, dtype: Any = None) -> Any:
         """`a @ b` as numpy defines it.
 
         Args:
@@ -84,7 +92,9 @@ class Products:
             a: an array.
             b: another of its type.
             out: where the product goes; made if None.
+            dtype: the type of the product; that of half types may be float32.
         """
+        dtype = a.dtype if dtype is None else dtype
         left, right = a.ndim == 1, b.ndim == 1
         a = a[None, :] if left else a
         b = b[:, None] if right else b
@@ -93,10 +103,11 @@ class Products:
         if b.shape[-2] != k:
             raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit: {k} is not {b.shape[-2]}")
         shape = (*batch, m, n)
-        direct = out is not None and out.flags.c_contiguous and out.dtype == a.dtype and out.shape == shape
-        made: Any = out if direct else xp.empty(shape, a.dtype)
+        direct = out is not None and out.flags.c_contiguous and out.dtype == dtype and out.shape == shape
+        made: Any = out if direct else xp.empty(shape, dtype)
         if k and made.size:
-            self._gemm(_Side(xp, a, batch), _Side(xp, b, batch), made, m, n, k, prod(batch))
+            given = TYPES[a.dtype.name][0]
+            self._gemm(_Side(xp, a, batch), _Side(xp, b, batch), made, m, n, k, prod(batch), given)
         elif made.size:
             made.fill(0)
         if left:
@@ -108,10 +119,10 @@ class Products:
             return out
         return made
 
-    def _gemm(self, a: _Side, b: _Side, out: Any, m: int, n: int, k: int, count: int) -> None:
-        """Rows of ours are columns of cuBLAS's: what it computes is `out.T = b.T @ a.T`."""
+    def _gemm(self, a: _Side, b: _Side, out: Any, m: int, n: int, k: int, count: int, given: int) -> None:
+        """Rows of ours are columns of cuBLAS's: what it computes is `out.T = b.T @ a.T`; `given` is their type."""
         kind, compute, scalar = TYPES[out.dtype.name]
-        if out.dtype.name == "float32" and settings.precision != "highest":
+        if out.dtype.name == "float32" and given == kind and settings.precision != "highest":
             compute = FAST_TF32
         one, nothing = np.ones(1, scalar), np.zeros(1, scalar)
         wide = ctypes.c_longlong
@@ -128,11 +139,11 @@ class Products:
                 *(
                     ctypes.c_void_p(one.ctypes.data),
                     ctypes.c_void_p(b.address),
-                    kind,
+                    given,
                     size(b.step),
                     wide(b.apart),
                 ),
-                *(ctypes.c_void_p(a.address), kind, size(a.step), wide(a.apart)),
+                *(ctypes.c_void_p(a.address), given, size(a.step), wide(a.apart)),
                 ctypes.c_void_p(nothing.ctypes.data),
                 *(ctypes.c_void_p(int(out.data.ptr)), kind, size(n), wide(m * n)),
                 *(size(count), compute, _DEFAULT),
@@ -185,6 +196,7 @@ class _Side:
 
 
 _handles: dict[int, Products] = {}
+_missing: set[int] = set()  # devices for which there is no cuBLAS
 
 
 def prepare(xp: Any, device: int) -> Products:
@@ -193,6 +205,17 @@ def prepare(xp: Any, device: int) -> Products:
     if found is None:
         found = _handles[device] = Products(find(), xp.empty(WORKSPACE, np.uint8))
     return found
+
+
+def found(xp: Any, device: int) -> Products | None:
+    """The handle of the current device; None where cuBLAS is not found."""
+    if device in _missing:
+        return None
+    try:
+        return prepare(xp, device)
+    except RuntimeError:
+        _missing.add(device)
+        return None
 
 
 def handle_of(device: int) -> Products | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import attention, convolution, gelu, halves, losses, norms, places, pooling, softmax
+from . import attention, convolution, gelu, halves, losses, matrices, norms, places, pooling, softmax
 
 Make = Callable[[Callable[..., Any], Any], Callable[..., Any]]
 
@@ -18,6 +18,11 @@ KERNELS: dict[str, Make] = {
     "attention_noise": attention.noise,
     "dropped_attention": attention.dropped_attention,
     "masked_attention": attention.masked_attention,
+    "addmm": matrices.added,
+    "baddbmm": matrices.added,
+    "bmm": matrices.product,
+    "mm": matrices.product,
+    **dict.fromkeys(("conv_bias_grad", "sum_to"), halves.summed),
     "convolution": convolution.convolution,
     "convolution_with_bias": convolution.convolution_with_bias,
     "convolution_transposed": convolution.input_grad,

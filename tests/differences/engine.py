@@ -352,26 +352,19 @@ def out_that_has_a_history():
 
 @claims("Resized `out=`.")
 @claims(
-    "An empty slice as `out=` gets memory of its own, and so does an `out=` that its storage is too short for: other "
-    "views of that storage see nothing of the result."
+    "An `out=` that its storage is too short for gets memory of its own: other views of that storage see nothing "
+    "of the result."
 )
 def resized_out():
     seen = []
     for L in (vistorch, torch):
-        base, short = L.zeros(9), L.zeros(2)
+        short = L.zeros(2)
         view = short[:]
         with warnings.catch_warnings(record=True):
             warnings.simplefilter("always")
-            L.add(L.ones(2), 1, out=base[3:3])
             L.add(L.ones(3), 1, out=short)
-        seen.append((base.tolist()[3:5], view.tolist(), short.tolist()))
-    assert seen == [([0, 0], [0, 0], [2, 2, 2]), ([2, 2], [2, 2], [2, 2, 2])]
-
-
-@claims("Empty slices.")
-@claims("`storage_offset()` of a slice without elements is 0.")
-def empty_slices():
-    assert [L.arange(6.0)[3:3].storage_offset() for L in (vistorch, torch)] == [0, 3]
+        seen.append((view.tolist(), short.tolist()))
+    assert seen == [([0, 0], [2, 2, 2]), ([2, 2], [2, 2, 2])]
 
 
 @claims("Values that are not numbers.")

@@ -130,6 +130,21 @@ def test_tanh_is_close_for_any_number_of_threads(number):
     same(at, found)
 
 
+def test_powers_times_a_number_or_one_for_each_row(number):
+    x = np.linspace(-104, 80, N // 100 * 100, dtype="f4").reshape(100, -1)
+    x[3, 5] = -np.inf
+    wide = np.exp(x.astype("f8"))
+    for factor in (np.asarray(np.float32(-0.25)), np.linspace(-2, 3, 100, dtype="f4").reshape(100, 1)):
+        found = elementwise.powers_times(x, factor)
+        normal = wide > 1e-36
+        np.testing.assert_allclose(found[normal], (wide * factor)[normal], rtol=2e-6)
+        assert (abs(found[~normal]) < 1e-35).all() and found[3, 5] == 0
+        for special in (np.nan, np.inf):
+            odd = x.copy()
+            odd[7, 7] = special
+            assert elementwise.powers_times(odd, factor) is None
+
+
 def test_exp_of_a_large_array_is_that_of_its_parts(number):
     x = np.linspace(-104, 89, 1 << 20, dtype="f4")
     with np.errstate(all="ignore"):

@@ -390,3 +390,20 @@ def test_what_has_no_second_derivative_says_so():
         RuntimeError, match="derivative for aten::multi_margin_loss_backward is not implemented"
     ):
         g.sum().backward()
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("special", [0.0, np.nan, -np.inf])
+def test_many_classes(reduction, special):
+    x, t, w = (
+        rng.standard_normal((200, 300)).astype("f4"),
+        rng.integers(0, 300, 200),
+        rng.random(300).astype("f4"),
+    )
+    x[5, 7], t[5] = special, 8
+    grads = []
+    for lib in BOTH:
+        a = lib.tensor(x, requires_grad=True)
+        functional(lib).cross_entropy(a, lib.tensor(t), lib.tensor(w), reduction=reduction).sum().backward()
+        grads.append(a.grad.numpy())
+    np.testing.assert_allclose(*grads, rtol=1e-5, atol=1e-8)

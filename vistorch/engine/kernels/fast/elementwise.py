@@ -141,6 +141,22 @@ def powers_from_largest(x: Any, top: Any, out: Any) -> bool:
     return a.broadcast(a.SUB, x, top, out, x.shape, (len(x), 1), a.EXP)
 
 
+def powers_times(x: Any, factor: Any) -> Any:
+    """`exp(x) * factor` for a dense array and a number or a column of them; None where numpy is to do it.
+
+    That is also where a result is not finite: of nan oneDNN's exp makes infinity.
+    """
+    if not takes(x):
+        return None
+    a, out = onednn.arithmetic, np.empty(x.shape, F4)
+    if factor.ndim == 0:
+        done = a.chain(a.ADD, x, 0, out, ((a.EXP, 0), (a.MUL, factor)))
+    else:
+        done = a.chain(a.ADD, x, 0, out, ((a.EXP, 0),))
+        done = done and a.broadcast(a.MUL, out, factor, out, out.shape, (len(out), 1))
+    return out if done and _finite(out.reshape(-1)) else None
+
+
 def column_sums(x: Any) -> Any:
     """The sum of the rows of a dense matrix of at most `WIDE` rows; None where numpy is to do it."""
     return onednn.products.column_sums(x, _ONES) if _fit(x) and len(x) <= WIDE and onednn.ready() else None

@@ -21,6 +21,7 @@ from ...core.registry import public
 from ...core.sparse_gradient import Placed
 from ...core.tensor import Tensor
 from ...core.type_promotion import FLOATS
+from ...kernels.fast.elementwise import powers_times
 from ..elementwise.dtype_checks import C_NAMES, missing
 
 # between these sums no exponential was rounded to 0 that softmax would show, and none overflowed
@@ -113,8 +114,11 @@ def _log_softmax_back(xp, grad, output, dim):
     if grad.__class__ is Placed and grad.at is not None and dim == 1 and output.flags.c_contiguous:
         # one number per row: nothing else of `grad` need be read
         values = grad.values
-        out = np.exp(output)
-        out *= -values.reshape(-1, 1) if values.ndim else -values
+        factor = np.ascontiguousarray(-values.reshape(-1, 1)) if values.ndim else np.asarray(-values)
+        out = powers_times(output, factor)
+        if out is None:
+            out = np.exp(output)
+            out *= factor
         if grad.at.size:
             out.reshape(-1)[grad.at] += values
         return out

@@ -226,7 +226,7 @@ P, Q = (R.standard_normal(shape).astype("f4") for shape in ((2, 3, 4), (2, 4, 5)
 M, N, X = (R.standard_normal(shape).astype("f4") for shape in ((3, 5), (3, 3), (2, 3, 5)))
 HEADS = R.standard_normal((1, 2, 6, 300)).astype("f4")  # too deep for a tile
 IMAGE, FILTER = R.standard_normal((2, 3, 6, 6)).astype("f4"), R.standard_normal((4, 3, 3, 3)).astype("f4")
-DOORS = {
+PRODUCTS = {
     "@": (lambda a, b: a @ b, A, B),
     "@ of vectors": (lambda a, b: a @ b, V, V),
     "matmul": (vistorch.matmul, P, Q),
@@ -283,10 +283,10 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("name", DOORS)
-def test_every_door_of_products_is_captured(blas, name):
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_every_way_to_a_product_is_captured(blas, name):
     """Forward and backward: a product goes by our own handle, and a replay computes it."""
-    run, *arrays = DOORS[name]
+    run, *arrays = PRODUCTS[name]
     if name in ("rnn", "gru", "lstm"):
         vistorch.manual_seed(1)
         net = getattr(nn, name.upper())(5, 3, batch_first=True).to("cuda")

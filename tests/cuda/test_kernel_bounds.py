@@ -168,7 +168,7 @@ class Long:
 
 
 def test_products_of_more_than_an_int_holds(strict_gpu):
-    """Sizes and steps beyond 31 bits go by cuBLAS's other name; a library without it is told so."""
+    """Sizes and steps beyond 31 bits go by cuBLAS's other name; without it, one sentence says so."""
     library, space = Long(), strict_gpu.xp.empty(8, "u1")
     own = products.Products(library, space)
     side = types.SimpleNamespace(turned=0, address=4096, step=3, apart=0)

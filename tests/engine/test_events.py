@@ -359,11 +359,11 @@ def test_every_in_place_op_of_the_records_emits_each_write_once():
                 if x._version - before != sum(cell is x._ver for cell in written.cells):
                     wrong.append((label, sample, history))
                 if not np.array_equal(held, was, equal_nan=held.dtype.kind in "fc"):
-                    told = [
+                    said = [
                         a.shape != was.shape or np.array_equal(d, was, equal_nan=True)
                         for a, d in written.before
                         if np.shares_memory(a, held)
                     ]
-                    silent.update([] if any(told) else [label])
+                    silent.update([] if any(said) else [label])
     assert not wrong and not silent
     assert len(seen) > 100

@@ -5,7 +5,7 @@ array is and keeps it in a buffer; a recorder asks for the buffer once for many 
 another, as if they happened now. Until then an event holds its arrays, and where one is about to be overwritten, a
 copy of what it was.
 
-Invariant: what waits is bounded, in events and in bytes; whoever writes memory has said so before.
+Invariant: what waits is bounded, in events and in bytes; code that writes memory reports it before.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Deferred:
         """Whether no more should wait."""
         if self._urgent:
             return True
-        room = any(SLOTS - buffer.count < 64 for buffer in self._buffers.values())
-        return room or len(self.events) >= EVENTS or self.nbytes > HELD
+        full = any(SLOTS - buffer.count < 64 for buffer in self._buffers.values())
+        return full or len(self.events) >= EVENTS or self.nbytes > HELD
 
     def add(
         self,

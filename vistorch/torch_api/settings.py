@@ -108,7 +108,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     """Let no result depend on the number of threads; from run to run all are the same anyway.
 
     Args:
-        mode: whether the few sums whose rounding depends on it keep to one thread.
+        mode: whether products and the few sums whose rounding depends on it keep to one thread.
         warn_only: warn rather than raise.
 
     Example:
@@ -125,7 +125,8 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 def _decide(number: int) -> None:
     _now.deterministic = number
-    _threads.state.deterministic = _precision.settings.deterministic = number > 0
+    _precision.settings.deterministic = number > 0
+    _threads.set_deterministic(number > 0)
 
 
 def are_deterministic_algorithms_enabled() -> bool:

@@ -232,6 +232,34 @@ def test_deterministic_algorithms_make_training_the_same_for_any_number(many):
         L.use_deterministic_algorithms(False)
 
 
+def products():
+    """Of each type, as they lie and turned; with a long sum in each element, and without."""
+    found = []
+    for kind in (L.float32, L.float64, L.complex64, L.float16):
+        a, b = shaped(128, 2048).to(kind), shaped(2048, 96, seed=1).to(kind)
+        c, d = shaped(65, 775).to(kind), shaped(711, 775, seed=1).to(kind)
+        square = shaped(3, 256, 256).to(kind)
+        found += [a @ b, a.t().contiguous().t() @ b, c @ d.t(), square @ square, square[0].t() @ square[0]]
+    found.append(L.linalg.solve(square[0].double() + 99 * L.eye(256).double(), square[1].double()))
+    return [y.numpy() for y in found]
+
+
+@pytest.mark.parametrize("kernels", ["oneDNN", "numpy"])
+def test_deterministic_algorithms_make_products_the_same_for_any_number(many, kernels):
+    with L.backends.mkldnn.flags(enabled=kernels == "oneDNN"):
+        L.use_deterministic_algorithms(True)
+        try:
+            many(1)
+            want = products()
+            many(3)
+            for a, b in zip(products(), want, strict=True):
+                np.testing.assert_array_equal(a, b)
+        finally:
+            L.use_deterministic_algorithms(False)
+        if kernels == "numpy":
+            assert set(threads.blas_counts()) <= {3}  # BLAS has its threads back
+
+
 # ---- sharing out ----------------------------------------------------------------------------------------------------
 class Clock:
     """Time that goes by as work is done: so many nanoseconds for each element."""

@@ -44,7 +44,7 @@ class _State:
     cores: int | None = None
     deterministic = False
     blas: list | None = None  # functions that set and tell BLAS's threads, once they were looked for
-    given: list | None = None  # what BLAS had before the fast products took over
+    given: list | None = None  # what BLAS had before it was kept to one thread; None where it is not
     users = 1  # threads of the program that compute side by side
     alone = False  # BLAS is to keep to one thread, because oneDNN has the others
 
@@ -77,14 +77,14 @@ def steady(nanoseconds: float) -> int:
 def set_count(n: int) -> None:
     """Use `n` threads from now on; in a browser there is only the one."""
     state.asked = n = 1 if browser.HERE else n
-    _set_blas(1 if state.alone else n)
+    _set_blas(n if state.given is None else 1)
 
 
 def among(processes: int) -> None:
     """In one of several processes that compute side by side: take a part of the cores, if no number was asked for."""
     if state.asked is None and not _asked_by_environment():
         state.cores = max(_cores() // max(processes, 1), 1)
-        _set_blas(1 if state.alone else state.cores)
+        _set_blas(state.cores if state.given is None else 1)
 
 
 @contextmanager
@@ -175,24 +175,38 @@ def _set_blas(n: int) -> None:
 
 def blas_alone() -> None:
     """Keep BLAS to one thread from now on: the large products go to oneDNN, whose threads are others."""
-    if not state.alone:
-        state.given = blas_counts()
-        state.alone = True
-        _set_blas(1)
+    state.alone = True
+    _settle_blas()
 
 
 def blas_free() -> None:
     """Give BLAS its threads back."""
-    if state.alone:
-        state.alone = False
-        for (put, _), n in zip(_blas(), state.given or [], strict=False):
+    state.alone = False
+    _settle_blas()
+
+
+def set_deterministic(on: bool) -> None:
+    """Whether what is rounded by the number of threads keeps to one: BLAS divides its sums by that number."""
+    state.deterministic = on
+    _settle_blas()
+
+
+def _settle_blas() -> None:
+    """Keep BLAS to one thread while there is a reason, and give it back what it had afterwards."""
+    one = state.alone or state.deterministic
+    if one and state.given is None:
+        state.given = blas_counts()
+        _set_blas(1)
+    elif not one and state.given is not None:
+        for (put, _), n in zip(_blas(), state.given, strict=False):
             put(count() if state.asked is not None else n)
+        state.given = None
 
 
 @contextmanager
 def blas() -> Iterator[None]:
     """All threads for BLAS within a `with`: for what oneDNN does not do, products in double precision and LAPACK."""
-    if not state.alone or count() == 1:
+    if not state.alone or state.deterministic or count() == 1:
         yield
         return
     _set_blas(count())

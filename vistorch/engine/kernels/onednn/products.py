@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..addresses import address
-from ..threads import LONG, share
+from ..threads import LONG, share, steady
 from .chains import MUL, Then
 from .primitives import DST, F4, SRC, WEIGHTS, Call, cached, described, good, lib, plain, strides_of
 
@@ -41,7 +41,7 @@ def matrix(a: Any, b: Any) -> Any:
     a, turn_a, lda = _lies(a)
     b, turn_b, ldb = _lies(b)
     y = np.empty((m, n), F4)
-    threads = lib.allowed(share(m * n * k * _NANOSECONDS))
+    threads = lib.allowed(steady(m * n * k * _NANOSECONDS))
     was = lib.enter(threads)
     status = lib.sgemm(turn_a, turn_b, m, n, k, 1.0, address(a), lda, address(b), ldb, 0.0, address(y), n)
     lib.leave(was, threads)
@@ -122,7 +122,7 @@ def batched(a: Any, b: Any, out: Any = None, scale: Any = None) -> Any:
         y, ys = out, out.shape
         y_steps = None if y.flags.c_contiguous else tuple([s // 4 for s in y.strides])
     work = prod(ys) * a.shape[-1] * _NANOSECONDS
-    call = _batched(share(work), a.shape, a_steps, b.shape, b_steps, ys, y_steps, scale is not None)
+    call = _batched(steady(work), a.shape, a_steps, b.shape, b_steps, ys, y_steps, scale is not None)
     if call is None:
         return None
     if scale is None:

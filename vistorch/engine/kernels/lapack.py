@@ -75,7 +75,8 @@ class Routines:
     def call(self, name: str, *arguments: Any) -> int:
         """Numbers are passed as LAPACK's integers, bytes and arrays as they are."""
         numbers = np.array(
-            [0 if a.__class__ is np.ndarray or a.__class__ is bytes else a for a in (*arguments, 0)], self._integer
+            [0 if a.__class__ is np.ndarray or a.__class__ is bytes else a for a in (*arguments, 0)],
+            self._integer,
         )
         at, width = address(numbers), self._width
         passed = [

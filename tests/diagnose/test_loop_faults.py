@@ -260,6 +260,11 @@ HEALTHY = {
         "TERM", "slope.norm() * C(real).pow(2).mean()"
     ),
     "masked": masked("xb * (torch.rand(50, 1) > 0.1)"),
+    "tied weights measured without gradients": masked("xb").replace(
+        "        opt.step()\n",
+        "        opt.step()\n        with torch.no_grad():\n"
+        "            F.mse_loss(torch.tanh(xb @ net[0].weight.t()) @ net[0].weight, xb).item()\n",
+    ),
     "noise": masked("xb + 0.1 * torch.randn_like(xb)"),
 }
 

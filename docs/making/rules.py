@@ -23,6 +23,7 @@ MODULES = {
     "meaning": "What a loss means",
     "structure": "How a model is put together",
     "data": "The data",
+    "again": "What is done again",
     "start": "The beginning",
     "learning": "How it learns",
 }

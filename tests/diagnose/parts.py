@@ -68,7 +68,7 @@ PARTS = (
             ("", "someone", independent.PROGRAMS, READ),
             (", second", "another", second.PROGRAMS, READ),
             (", third", "a third one", third.PROGRAMS, READ),
-            (", fourth", "a fourth one", fourth.PROGRAMS, "no rule was changed since"),
+            (", fourth", "a fourth one", fourth.PROGRAMS, "rules were added since, for other programs"),
         )
     ),
 )

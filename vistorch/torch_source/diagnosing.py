@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from ..debug.diagnose.evidence import Evidence
+from ..debug.diagnose.evidence import Evidence, _in_item
 from ..debug.lineage import MATCHED, Value
 from ..engine.base.events import BETWEEN, _kinds
 from ..engine.core.graph import Leaf
 from . import passes, private
 from .real import ready, torch
 
+INPLACE = {"__iadd__": "add", "__isub__": "sub", "__imul__": "mul", "__itruediv__": "div", "__ipow__": "pow"}
 SAME = {
     "matmul": "mm",
     "__matmul__": "mm",
@@ -42,6 +43,7 @@ SAME = {
     "__rtruediv__": "rdiv",
     "__rpow__": "rpow",
     "square": "pow",
+    **INPLACE,
 }
 WHOLE = ("mean", "sum", "max", "min", "amax", "prod")  # over all elements where no axis is given
 CUTS = ("item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__")
@@ -140,7 +142,7 @@ class Reader:
         self.arrays = {
             i: one
             for i, one in self.arrays.items()
-            if id(one[2]) in kept or (one[0].is_leaf and isinstance(one[0], torch.nn.Parameter))
+            if id(one[2]) in kept or (isinstance(one[0], torch.nn.Parameter) and one[0].is_leaf)
         }
 
 
@@ -200,6 +202,8 @@ class TorchEvidence(Evidence):
         for place in private.places_of_clipping():
             for name in ("clip_grad_norm_", "clip_grad_value_"):
                 self._wrap(place, name, lambda *given: self._clips(*given), before=True)
+        for place in (torch, torch.random):
+            self._wrap(place, "manual_seed", self._seeds, before=True)
         self.mode.__enter__()
         return self
 
@@ -241,6 +245,9 @@ class TorchEvidence(Evidence):
                 [parameters] if one else [h.tensor for led in self.ledgers.values() for h in led.each]
             )
         self._phase("clip", parameters, bound)
+
+    def _seeds(self, seed: Any, *_: Any) -> None:
+        self._phase("seed", torch.default_generator, int(seed))
 
     def _wrap(self, owner: Any, name: str, then: Any, before: bool = False) -> None:
         """Have something called after, or before, a function of torch."""
@@ -383,6 +390,8 @@ class TorchEvidence(Evidence):
             t for t in (out if isinstance(out, (tuple, list)) else (out,)) if isinstance(t, torch.Tensor)
         )
         if not outs:
+            if name == "__setitem__" and _in_item():
+                self.item_changes(args[0], "setitem", None)
             return
         op, ins, consts = _read(name, args, kwargs)
         if op == "native_batch_norm" or "dropout" in op:
@@ -391,7 +400,7 @@ class TorchEvidence(Evidence):
                 op, args[0], drawing, kwargs.get("p", args[1] if len(args) > 1 and "dropout" in op else None)
             )
         self._entered(op, ins, consts, outs)
-        if name.endswith("_") and not name.endswith("__"):
+        if (name.endswith("_") and not name.endswith("__")) or name in INPLACE:
             self.write(outs[0], SimpleNamespace(name=op))
 
     def _entered(self, op: str, ins: tuple, consts: tuple, outs: tuple) -> None:
@@ -411,6 +420,10 @@ class TorchEvidence(Evidence):
                     v.op, v.ins, v.consts = kind, [old], ("from_numpy", place)
                     break
         return v
+
+    def memory_of(self, tensor: Any) -> tuple[Any, int]:
+        """What owns the memory of a tensor, and where that lies."""
+        return (tensor if tensor._base is None else tensor._base), tensor.data_ptr()
 
     def forget(self) -> None:
         """Let go of what is older than this turn."""

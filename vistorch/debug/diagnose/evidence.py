@@ -41,6 +41,8 @@ LAYERS = frozenset(
     "lstm_layer gru_layer rnn_layer embedding gru_cell lstm_cell rnn_cell".split()
 )
 MOVES = SHAPED | {"stack", "cat", "gather", "source", "alias", "split", "split_with_sizes", "chunk", "unbind"}
+ARITHMETIC = frozenset("add sub mul div pow neg exp log normal uniform addcmul addcdiv lerp".split())
+OWNERS = 64  # memories that a data set changes
 CONSTANT = ("zeros_", "ones_", "constant_", "eye_", "dirac_")
 
 
@@ -148,6 +150,12 @@ class Evidence(Lineage):
         self.overwritten: tuple | None = None
         self.wrote: dict[int, Any] = {}  # by version cell, in this turn: where its memory was written last
         self.hand: dict[int, int] = {}  # by leaf: how often something but an optimizer wrote it
+        self.seeds: list[
+            tuple[int, Any, int, bool]
+        ] = []  # seed, place, turn, whether numbers were drawn before
+        self.changed: dict[tuple, list] = {}  # by memory that `__getitem__` writes: times, op, what owns it
+        self.filled: set[int] = set()  # owners that are filled there
+        self.owners: dict[int, Any] = {}  # they are kept, so that no other has their number
         self.timed: dict[int, tuple[Any, tuple, Any]] = {}  # layers that run over time: module, shape, place
         self.heads_of: Any = None  # what the newest loss compares: its key, heads
 
@@ -222,6 +230,14 @@ class Evidence(Lineage):
             self.loaders.append((subject, where(2)))
             if len(self.loaders) > 10_000:
                 del self.loaders[:5000]
+        elif name == "grads":
+            ins = [self.of(t) for t in subject if hasattr(t, "_data")]
+            for t in details[0]:
+                if t is not None:
+                    self._enter(Value(self._next(), "grad", ins, (), where(2), t._data, t._rg), t._data)
+        elif name == "seed":
+            if len(self.seeds) < 10_000:
+                self.seeds.append((details[0], where(2), self.turn, self._drew_since(subject)))
         elif name == "scheduler":
             _, count, _ = self.schedulers.get(id(subject), (subject, 0, None))
             self.schedulers[id(subject)] = (subject, count + 1, where(2))
@@ -233,6 +249,17 @@ class Evidence(Lineage):
                 grads = [p._grad._data for p in subject if p._grad is not None]
                 if grads and all(isinstance(g, np.ndarray) for g in grads) and len(self.clipped) < 1000:
                     self.clipped.append((where(2), sum(_norm(g) ** 2 for g in grads) ** 0.5, float(bound)))
+
+    def _drew_since(self, generator: Any) -> bool:
+        """Whether a generator, about to be seeded, has moved since it was seeded before."""
+        if not self.seeds or not self.turn:
+            return False
+        fresh = type(generator)()
+        fresh.manual_seed(self.seeds[-1][0])
+        now, then = generator.get_state(), fresh.get_state()
+        return bytes(np.asarray(getattr(now, "_data", now))) != bytes(
+            np.asarray(getattr(then, "_data", then))
+        )
 
     def _cleared_by(self, subject: Any) -> list[Any]:
         """The optimizers whose gradients an optimizer, or a module, clears."""
@@ -289,6 +316,8 @@ class Evidence(Lineage):
         if self.in_step:
             return
         place = where(2)
+        if not tensor._rg and tensor._node is None and _in_item():
+            self.item_changes(tensor, "" if rule is None else rule.name.rstrip("_"), place)
         if tensor._ver is not None:
             self.wrote[id(tensor._ver)] = place
         if tensor._node is None and (tensor._rg or tensor.__class__.__name__ == "Parameter"):
@@ -301,6 +330,36 @@ class Evidence(Lineage):
                 self.hand[id(leaf)] = self.hand.get(id(leaf), 0) + 1
                 if id(leaf) not in self.writes or leaf is not tensor:
                     self.writes[id(leaf)] = (self._next(), place, leaf)
+
+    def item_changes(self, tensor: Any, op: str, place: Any) -> None:
+        """A data set writes into memory as it hands out a sample.
+
+        Args:
+            tensor: that is written.
+            op: that writes; "" where it fills.
+            place: of it.
+        """
+        owner, address = self.memory_of(tensor)
+        if id(owner) not in self.owners:
+            if len(self.owners) >= OWNERS:
+                return
+            self.owners[id(owner)] = owner
+        if op in ("", "copy", "fill", "zero", "index_put", "setitem"):
+            self.filled.add(id(owner))
+        elif tensor._data.dtype.kind == "f" and tensor._data.size > 1 and len(self.changed) < 100_000:
+            entry = self.changed.setdefault((id(owner), address, place), [0, op, owner])
+            entry[0] += 1
+
+    def memory_of(self, tensor: Any) -> tuple[Any, int]:
+        """What owns the memory of a tensor, and where that lies.
+
+        Args:
+            tensor: which.
+        """
+        d = tensor._data
+        owner = getattr(d, "base", None)
+        address = d.__array_interface__["data"][0] if isinstance(d, np.ndarray) else id(d)
+        return (d if owner is None else owner), address
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start."""
@@ -674,6 +733,19 @@ def _outside(subject: Any) -> Any:
                 return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def _in_item() -> bool:
+    """Whether a data set of the user's hands out a sample."""
+    frame: Any = sys._getframe(2)
+    for _ in range(16):
+        if frame is None:
+            return False
+        code = frame.f_code
+        if code.co_name == "__getitem__" and _kinds.get(code.co_filename, _kind(code.co_filename)) == OUTSIDE:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _norm(d: Any) -> float:

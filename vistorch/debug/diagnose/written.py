@@ -256,3 +256,40 @@ def half_written(line: Line | None) -> Line | None:
         n.lineno for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("float16", "half")
     }
     return at_line(line, found.pop()) if len(found) == 1 else None
+
+
+def rate_written(line: Line | None) -> Line | None:
+    """The line of a file that writes a learning rate into a group of an optimizer, the nearest to one that steps.
+
+    Args:
+        line: of the step.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    found = []
+    for node in ast.walk(tree):
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        if isinstance(node, ast.AugAssign):
+            targets = (node.target,)
+        if any(
+            isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Constant) and t.slice.value == "lr"
+            for t in targets
+        ):
+            found.append(node.lineno)
+    return at_line(line, min(found, key=lambda n: abs(n - line.line))) if found else None
+
+
+def mentions(line: Line, names: tuple[str, ...]) -> bool:
+    """Whether a file that ran uses one of some names.
+
+    Args:
+        line: of the file.
+        names: of functions or attributes.
+    """
+    tree = tree_of(line.file)
+    return tree is not None and any(
+        (isinstance(node, ast.Attribute) and node.attr in names)
+        or (isinstance(node, ast.Name) and node.id in names)
+        for node in ast.walk(tree)
+    )

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..base import cuda_probe
+from ..base.events import listeners
 from ..core.tensor import Tensor
 from ..library_name import library
 from ..memory.placement import BATCHED, CPU, META, cuda_place, place_of
@@ -73,6 +74,8 @@ def manual_seed(seed: Any) -> Generator:
         tensor([0.4963, 0.7682])
     """
     number = int(seed)
+    if (emit := listeners.phase) is not None:
+        emit("seed", default_generator, number)
     default_generator.manual_seed(number)
     if cuda_seeds is not None:
         cuda_seeds.manual_seed_all(number)

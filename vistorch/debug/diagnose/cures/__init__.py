@@ -9,11 +9,12 @@ import ast
 from typing import Any
 
 from ..finding import Finding
-from . import exceptions, meaning, modes, numbers, reach, steps, structure
+from . import again, exceptions, meaning, modes, numbers, reach, steps, structure
 from .case import Case, Cure
 
 CURES = {
     **steps.CURES,
+    **again.CURES,
     **structure.CURES,
     **reach.CURES,
     **modes.CURES,

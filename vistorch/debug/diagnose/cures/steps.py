@@ -6,6 +6,7 @@ Invariant: the names are those of the program.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from .case import Case, Cure, Program, argued, keyword, name_of, receiver
@@ -93,8 +94,23 @@ def clipped_nothing(case: Case) -> Iterator[Cure]:
 USUAL = {"SGD": "0.01", "LBFGS": "1", "Adadelta": "1.0", "Rprop": "0.01"}
 
 
+def _once_an_epoch(case: Case) -> Iterator[Cure]:
+    """What lowers the rate, behind the loop over batches."""
+    program, step = case.program, case.related("steps")
+    for one in program.at(case.line):
+        around = [one, *program.within(one, *LOOPS)]
+        for moved, batches in itertools.pairwise(around):
+            if step is None or not batches.lineno <= step.line <= (batches.end_lineno or 0):
+                continue
+            if any(program.within(batches, *LOOPS)):
+                indent = program.indent(moved)
+                text = "\n".join(line.removeprefix(indent) for line in program.of(moved).split("\n"))
+                yield Cure(program, [*program.without(moved), *program.after(batches, text)])
+            return
+
+
 def rate(case: Case) -> Iterator[Cure]:
-    """A usual rate; a scheduler that moves once an epoch."""
+    """A usual rate; a scheduler, or what lowers the rate, that moves once an epoch, or with each batch."""
     program = case.program
     if case.finding.label == "with every batch":
         call = next(iter(program.calls(case.line, "step")), None)
@@ -104,6 +120,17 @@ def rate(case: Case) -> Iterator[Cure]:
         loops = list(program.within(step, *LOOPS))
         if len(loops) > 1:
             yield Cure(program, [*program.without(step), *program.after(loops[0], program.of(step))])
+        return
+    if case.finding.label == "too seldom":
+        step = case.call(case.related("steps"), *STEPS)
+        for call in program.calls(case.line, "step"):
+            if step is not None and step[0] is program:
+                moved = program.statement(call)
+                after = program.after(program.statement(step[1]), program.of(moved))
+                yield Cure(program, [*program.without(moved), *after])
+        return
+    if case.finding.label == "lowers it":
+        yield from _once_an_epoch(case)
         return
     if case.finding.label == "moves no rate":
         step, made = case.call(case.place, *STEPS), case.related("made here")

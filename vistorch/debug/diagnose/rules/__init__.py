@@ -3,7 +3,7 @@
 Invariant: a rule reads evidence and changes nothing; what it cannot place it does not say.
 """
 
-from . import bookkeeping, data, finite, learning, leftover, meaning, modes, reach, start, structure
+from . import again, bookkeeping, data, finite, learning, leftover, meaning, modes, reach, start, structure
 
 RULES = (
     *finite.RULES,
@@ -14,6 +14,7 @@ RULES = (
     *meaning.RULES,
     *structure.RULES,
     *data.RULES,
+    *again.RULES,
     *start.RULES,
     *learning.RULES,
 )

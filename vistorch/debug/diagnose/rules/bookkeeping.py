@@ -5,13 +5,14 @@ Invariant: all of it is counted; no threshold decides but that once is no habit.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
-from ..written import literal
+from ..written import literal, rate_written
 from .base import Rule
 
 HABIT = 2  # steps in which a thing must have happened
@@ -182,11 +183,14 @@ class RateZero(Rule):
 
     Meaning: the learning rate is what a gradient is multiplied by.
     Fires: when it is 0 in more than half of at least four steps; when a scheduler was made, holds the rate below
-    what the optimizer was made with or is meant to move it, and was never stepped in twelve steps or more; or when
+    what the optimizer was made with or is meant to move it, and was never stepped in twelve steps or more; when
     a scheduler that counts epochs (StepLR, MultiStepLR, ExponentialLR) was stepped with every batch and brought it
-    below a hundredth within the run.
+    below a hundredth within the run; when one that was made for as many steps as the optimizer made (OneCycleLR,
+    CosineAnnealingLR) was stepped in fewer than half of them; or when the program itself lowered it step by step to
+    less than a thousandth before half of the run was over, and the loss kept a tenth of what it was.
     Wrong if: the first steps warm up from 0, which are less than half; or the scheduler's numbers are meant in steps.
-    Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step, StepLR by epoch, frozen groups.
+    Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step and by epoch, StepLR by epoch, frozen
+    groups, a rate lowered by hand with every epoch, or to nothing at the end.
     """
 
     name, title, certainty, severity, cheap = "rate", "learning rates and schedulers", EXACT, WRONG, True
@@ -226,8 +230,70 @@ class RateZero(Rule):
                 )
             elif scheduler is not None:
                 yield from self._by_batch(ledger, optimizer, scheduler, rates)
+                yield from self._by_epoch(ledger, optimizer, scheduler, rates)
             elif len(rates) >= 12:
                 yield from self._never(ledger, optimizer)
+                yield from self._by_hand(ledger, optimizer, rates)
+
+    def _by_epoch(self, ledger: Ledger, optimizer: str, scheduler: tuple, rates: list) -> Iterator[Finding]:
+        """A scheduler that was made for batches, and moves with epochs."""
+        one, count, place = scheduler
+        kind = type(one).__name__
+        whole = getattr(one, {"OneCycleLR": "total_steps", "CosineAnnealingLR": "T_max"}.get(kind, ""), 0)
+        steps = ledger.steps
+        if whole < 12 or count < 2 or count >= 0.5 * steps or abs(whole - steps) > 0.1 * steps:
+            return
+        made = self.ev.origins.get(id(one))
+        yield self.found(
+            f"{kind} is made for {whole} steps, and takes {count} in {steps} steps of {optimizer}.",
+            place,
+            "too seldom",
+            also=None if made is None else (made[2], "made for batches"),
+            related=self.lines((ledger.step_place, "steps")),
+            proof=[
+                ("steps of the optimizer", steps),
+                ("steps of the scheduler", count),
+                ("steps it is made for", whole),
+                ("learning rate, first and last", f"{number(rates[0])}, {number(rates[-1])}"),
+            ],
+            confirm=(f"{optimizer}.param_groups[0]['lr']", number(rates[-1])),
+            unless="the run was ended long before its end.",
+            advice="Step it after every step of the optimizer, or make it for as many steps as there are epochs.",
+            weight=6.0,
+            explains=("learns nothing", "too small"),
+        )
+
+    def _by_hand(self, ledger: Ledger, optimizer: str, rates: list) -> Iterator[Finding]:
+        """A rate that the program lowers with every step."""
+        most = max(rates)
+        if most <= 0 or min(rates[: len(rates) // 2]) >= 1e-3 * most:
+            return
+        at = next(i for i, r in enumerate(rates) if r < 1e-3 * most)
+        lowered = sum(b < a for a, b in itertools.pairwise(rates[: at + 1]))
+        course = Course(self.ev)
+        if max(rates[at:]) >= 1e-3 * most or lowered < max(3, 0.5 * at) or not course.known:
+            return
+        if course.late < 0.1 * abs(course.first):
+            return
+        step = self.ev.line(ledger.step_place)
+        yield self.found(
+            f"The learning rate is lowered with every step: after {at} of {len(rates)} it is a thousandth.",
+            rate_written(step) or step,
+            "lowers it",
+            certainty=MEASURED,
+            related=self.lines((ledger.step_place, "steps")),
+            proof=[
+                ("steps until it is a thousandth", at),
+                ("steps", len(rates)),
+                ("learning rate, first and last", f"{number(rates[0])}, {number(rates[-1])}"),
+                course.ends(),
+            ],
+            confirm=(f"{optimizer}.param_groups[0]['lr']", number(rates[-1])),
+            unless="the run is to come to rest so soon.",
+            advice="Lower it once for each epoch, or by less.",
+            weight=6.0,
+            explains=("learns nothing", "too small", "unrelated", "one class"),
+        )
 
     def _never(self, ledger: Ledger, optimizer: str) -> Iterator[Finding]:
         """A scheduler that nobody steps."""

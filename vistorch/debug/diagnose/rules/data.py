@@ -163,10 +163,11 @@ class Apart(Counting):
 
     Meaning: the target of a sample is the one with its index.
     Fires: when in three looks what the model was given and what the loss asked for were each picked once, by indices
-    that differ, out of tensors with as many rows; or when one of the two was reordered by a permutation before the
-    loop and the other was not.
+    that differ, out of tensors with as many rows; or when one of the two was reordered by a permutation and nothing
+    that the other was computed from was reordered by the same.
     Wrong if: pairs are mixed on purpose, as in mixing of samples, where both are then used twice.
-    Healthy programs tried: one permutation for both, shuffled loaders, mixup, negative samples.
+    Healthy programs tried: one permutation for both, shuffled loaders, mixup, negative samples, inputs that noise is
+    added to, or that are masked, after both were reordered.
     """
 
     name, title, certainty, severity = "apart", "inputs and targets that differ in order", LINEAGE, WRONG
@@ -190,8 +191,20 @@ class Apart(Counting):
             [x for x in one if x[1] is not None and len(x[1]) == x[2] and _permutes(x[1])] for one in (a, b)
         ]
         if len(permuted[0]) != len(permuted[1]) and len(permuted[0]) + len(permuted[1]) == 1:
-            one = (permuted[0] or permuted[1])[0]
+            one, other = (permuted[0] or permuted[1])[0], given if permuted[1] else target
+            if self._reordered(other, one[1]):
+                return  # by the same permutation, before it was computed with
             self.times.setdefault((one[0], "order"), [0, None])[0] += 1
+
+    @staticmethod
+    def _reordered(v: Value, by: np.ndarray) -> bool:
+        """Whether a permutation went into anything that a value was computed from, by any way."""
+        for x in itertools.islice(ancestors(v), 400):
+            if x.op.startswith("index") or x.op in PICKS:
+                index = indices(x)
+                if index is not None and np.array_equal(index, by):
+                    return True
+        return False
 
     @staticmethod
     def _picks(v: Value) -> list[tuple[Any, Any, int]] | None:
@@ -408,13 +421,17 @@ class NeverAsked(Rule):
 
 
 class ByRow(Rule):
-    """A table is scaled by the mean of each row, though its columns are of different sizes.
+    """A table is scaled by the mean of each row, though its columns are of different sizes, or that mean is the answer.
 
-    Meaning: to scale a table is to bring each column to mean 0 and deviation 1; a mean over a row mixes columns.
+    Meaning: to scale a table is to bring each column to mean 0 and deviation 1; a mean over a row mixes columns, and
+    what it takes off is gone.
     Fires: when what a model is given was computed as a table of samples and columns minus its mean over the columns,
-    and one column is ten times as large as another.
+    and one column is ten times as large as another; or when what a model is given was computed as samples minus
+    their own mean, the run ends above nine tenths of what the best constant costs, and that mean explains half of
+    the variance of the targets.
     Wrong if: all columns are of one kind, as the pixels of a picture; then they are of one size.
-    Healthy programs tried: pictures and spectra scaled one by one, layer norms, tables scaled by column.
+    Healthy programs tried: pictures and spectra scaled one by one, layer norms, tables scaled by column, spectra
+    whose height goes with their class and whose form tells it too.
     """
 
     name, title, certainty, severity = "by row", "means that scale the data", LINEAGE, WRONG
@@ -422,6 +439,7 @@ class ByRow(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.place: tuple[Any, Any, float, tuple] | None = None
+        self.told: tuple | None = None  # where means of samples were taken that their targets go with
         self.done = 0
 
     def at_look(self, p: Any) -> None:
@@ -429,12 +447,18 @@ class ByRow(Rule):
         if self.done > 4 or p.root is None or not p.accumulates:
             return
         self.done += 1
+        cached = self.ev.heads_of
+        asked = cached[1][0].target if cached is not None and len(cached[1]) == 1 else None
         for given in self.ev.fed(p):
             for v in itertools.islice(ancestors(given), 64):
                 if v.op != "sub" or len(v.parents) != 2 or v.model is not None:
                     continue
                 table, mean = v.parents[0], beyond(v.parents[1])
                 d = array(table)
+                if asked is not None and mean.op == "mean_dims" and mean.parents[:1] == [table]:
+                    share = explained(v.parents[1], asked)
+                    if share > 0.5 and (self.told is None or share > self.told[2]):
+                        self.told = mean.place, v.place, share, table.shape
                 if (
                     mean.op == "mean_dims"
                     and mean.parents
@@ -456,6 +480,27 @@ class ByRow(Rule):
 
     def findings(self) -> Iterator[Finding]:
         """Say where."""
+        course = Course(self.ev)
+        poor = course.known and course.constant is not None and course.late > 0.9 * course.constant
+        if self.place is None and self.told is not None and (course.stays or poor):
+            mean, used, share, shape = self.told
+            yield self.found(
+                "Each sample loses its own mean, which is what the targets go with.",
+                mean,
+                "over each sample",
+                related=self.lines((used, "takes it off")),
+                certainty=MEASURED,
+                proof=[
+                    ("variance of the targets that the mean explains", f"{100 * share:.0f} %"),
+                    ("samples", " × ".join(map(str, shape))),
+                    course.ends(),
+                ],
+                confirm=("the means beside the targets", "they go together"),
+                unless="the answer is to be found without it.",
+                advice="Take the mean and the deviation over the samples: dim=0.",
+                weight=4.0,
+                explains=("learns nothing", "unrelated", "one class", "mean", "too small"),
+            )
         if self.place is None:
             return
         mean, used, ratio, shape = self.place
@@ -471,6 +516,40 @@ class ByRow(Rule):
             advice="Take the mean and the deviation over the samples: dim=0.",
             weight=4.0,
         )
+
+
+def explained(means: Value, asked: Value) -> float:
+    """The share of the targets' variance that goes with one number for each sample; 0 where it is not known.
+
+    Args:
+        means: one for each sample.
+        asked: the targets of a batch, or what they were picked from.
+    """
+    m = array(means)
+    if m is None or m.ndim < 2 or m.size != len(m) or m.size < 30:
+        return 0.0
+    one, y = asked, array(asked)
+    for _ in range(32):  # what they were picked from, and not the indices
+        if y is not None and y.shape[:1] == m.shape[:1] and y.size == len(y):
+            break
+        if not one.parents:
+            return 0.0
+        one = one.parents[0]
+        y = array(one)
+    if y is None or y.size != m.size:
+        return 0.0
+    x, y = m.reshape(-1).astype(np.float64), y.reshape(-1)
+    whole = float(x.var()), float(y.var())
+    if not all(np.isfinite(whole)) or not min(whole) > 0:
+        return 0.0
+    if y.dtype.kind in "iub":
+        kinds, at = np.unique(y, return_inverse=True)
+        if len(kinds) > 0.2 * len(y):
+            return 0.0
+        n = np.bincount(at)
+        between = np.bincount(at, x) / n
+        return float((n * (between - x.mean()) ** 2).sum() / (len(x) * whole[0]))
+    return float(np.corrcoef(x, y.astype(np.float64))[0, 1] ** 2)
 
 
 class Alike(Rule):

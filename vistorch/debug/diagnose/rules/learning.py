@@ -38,7 +38,8 @@ class Diverges(Rule):
     """The loss grows without end: it is said what makes steps so large, in the order of what is most often the reason.
 
     Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
-    Fires: when the loss ends above twice what it was at first (and four times its noise), or stops being finite
+    Fires: when the loss, of six steps or more, ends above twice what it was at first (and four times its noise) and
+    stays there for the last fifth, or stops being finite
     after it had grown tenfold or its weights had, or learns nothing after it had grown tenfold and turned the units of
     a relu off. Named is the first that holds: an epsilon that is 0 in half precision; targets above 1000 under a square
     and plain steps; gradients of several passes added up without being divided; a loss that is a sum; a momentum of
@@ -236,7 +237,9 @@ class TooLarge(Rule):
     """Steps are so long that nothing is learned, though the loss stays finite.
 
     Meaning: a step should change a weight by about a thousandth of its size.
-    Fires: when a run learns nothing and the median step, the first ten apart, changed weights by more than a fifth.
+    Fires: when a run learns nothing, or ends above twice its first loss, no loss was infinite, and the median step,
+    the first two apart, changed weights by more than a fifth, or one of the first eight by three times their size.
+    Where passes are added up for each step, undivided, that is named, else the rate.
     Wrong if: weights begin at 0 on purpose.
     Healthy programs tried: warm-up, small networks, biases, zero heads, Adam's first steps.
     """
@@ -297,8 +300,9 @@ class TooSmall(Rule):
     """Steps are so short that nothing is learned, though there is something to learn.
 
     Meaning: a step should change a weight by about a thousandth of its size.
-    Fires: when a run learns nothing, the median step changed weights by less than a hundred-thousandth, and their
-    gradients are not small beside them.
+    Fires: when a run keeps nine tenths of its first loss, or learns nothing, the median step changed weights by less
+    than a hundred-thousandth, and their gradients are above a thousandth of them; unless the rate moves by half or
+    more, and one step was ten times as long.
     Wrong if: the run has found its end already.
     Healthy programs tried: fine-tuning with small rates, runs that have converged, warm-up, large weights.
     """
@@ -346,7 +350,8 @@ class DecayWins(Rule):
 
     Meaning: decay should be a small pull beside the gradient's.
     Fires: when the weights, all together, fell below three tenths of their first size, decay moved them by more than
-    gradients did, and the run learns nothing.
+    gradients did, or by a hundredth with each step, and the run learns nothing or keeps seven tenths of its first
+    loss.
     Wrong if: weights are to vanish, as in pruning.
     Healthy programs tried: decay of 0.01 to 0.1 with AdamW, long runs, sparse models.
     """
@@ -409,7 +414,8 @@ class Units(Rule):
 
     Meaning: a relu that is 0 for every sample, or a sigmoid that is 0 or 1, has no slope.
     Fires: when nine tenths of a layer's units are off (or saturated) for all samples of the last looks, and the run
-    learns nothing; or when all units of a relu are off for all samples in every look, six or more.
+    learns nothing; or when all units of a relu are off for all samples in every look, six or more. A bias that the
+    program wrote is named where it turned them off, else the layer.
     Wrong if: few units are meant to answer, as in gates and mixtures.
     Healthy programs tried: wide relu layers, sparse codes, gates of recurrent layers, runs that learn.
     """
@@ -501,7 +507,7 @@ class Vanishes(Rule):
 
     Meaning: each layer should get as much as the next.
     Fires: when a run learns nothing and the first weight's gradient, beside the weight, is below a ten-thousandth
-    of the last one's in three looks, over at least four weights.
+    of the last one's, both the median of up to eight looks, over at least four weights, tables of embeddings left out.
     Wrong if: the first layers are to stay.
     Healthy programs tried: residual networks, embeddings of rare tokens, norms, fine-tuning.
     """

@@ -5,6 +5,7 @@ Invariant: a cut is one that was seen in the history of a loss of this run.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..evidence import CONSTANT, LAYERS
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding
 from ..heads import of
 from ..ledger import Held, Ledger
-from .base import Rule
+from .base import Counting, Rule
 from .bookkeeping import names
 
 CUTS = ("detach", "data", "item", "tolist", "numpy", "tensor(t)", "no history")
@@ -340,6 +341,51 @@ class FreshLoss(Rule):
             weight=9.0,
             explains=("learns nothing", "never moves", "not reached"),
         )
+
+
+class TermOfGradients(Counting):
+    """A term of the loss is computed from gradients that have no history: it changes the loss and teaches nothing.
+
+    Meaning: a penalty on gradients needs the graph of the pass that made them, `create_graph=True`.
+    Fires: when in three looks the loss is a sum of which one term has no gradient, though it was computed from what
+    `autograd.grad` gave, and another has one.
+    Wrong if: the term is shown with the loss and not meant to be learned from.
+    Healthy programs tried: penalties with `create_graph=True`, weights of a loss that are computed from gradients,
+    adversarial examples, gradients that are only looked at.
+    """
+
+    name, title, certainty, severity = "term of gradients", "penalties on gradients", LINEAGE, WRONG
+
+    def at_look(self, p: Any) -> None:
+        """Look at the terms of the loss."""
+        if p.root is None or not p.accumulates or not p.root.needs:
+            return
+        waiting, left = [p.root], 64
+        while waiting and left:
+            v, left = waiting.pop(), left - 1
+            if not v.needs:
+                made = next((x for x in itertools.islice(ancestors(v), 200) if x.op == "grad"), None)
+                if made is not None and made.place is not None:
+                    self.times.setdefault(made.place, [0, v.place])[0] += 1
+            elif v.op in ("add", "sub") or (v.op in ("mul", "rmul", "div") and len(v.parents) == 1):
+                waiting += v.parents
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, used) in self.times.items():
+            if times < 3:
+                continue
+            yield self.found(
+                "A term of the loss is computed from gradients without a history: it teaches nothing.",
+                place,
+                "makes them",
+                related=self.lines((used, "the term"), (self.ev.last_place, "passes it by")),
+                proof=[("looks in which the term has no gradient", times)],
+                confirm=("the term's .requires_grad", "False"),
+                unless="the term is only to be shown.",
+                advice="Give autograd.grad create_graph=True.",
+                weight=5.0,
+            )
 
 
 class NotHeld(Rule):
@@ -692,4 +738,4 @@ def _level(a: np.ndarray, axis: int) -> bool:
     return bool((abs(a - np.expand_dims(first, axis)) <= near).all())
 
 
-RULES = (NotReached, FreshLoss, NotHeld, FrozenRandom, EqualUnits)
+RULES = (NotReached, FreshLoss, TermOfGradients, NotHeld, FrozenRandom, EqualUnits)

@@ -40,7 +40,8 @@ class BigStart(Rule):
     nine tenths of what the best constant costs, and the inputs, the few that lie far out left out, have a root mean
     square above 20 with no norm before the first layer, or a weight begins with more than four times the deviation
     that keeps sizes (where all are of one sign: the mean that does). Of weights that were drawn in this run it is
-    also said where they bring a sigmoid or a tanh to its ends at once.
+    also said where they bring a sigmoid or a tanh to its ends at once. Weights come before inputs; of inputs the line
+    before the loop that made them is named, and with it the one that brought them to the type of the weights.
     Wrong if: the weights are loaded, or the loss is weighted; loaded weights fit their inputs and begin with a
     small loss.
     Healthy programs tried: inputs under a norm, large targets, pixels from 0 to 1, embeddings, wide and narrow

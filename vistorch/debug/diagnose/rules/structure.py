@@ -12,7 +12,7 @@ import numpy as np
 
 from ...lineage import SHAPED, Value, ancestors, beyond
 from ..course import Course
-from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
+from ..finding import DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding, number
 from ..heads import CLASSES, Head, array, heads, of
 from .base import Counting, Rule
 from .reach import CUTS, WRITTEN
@@ -461,6 +461,93 @@ KEPT = frozenset(
 )
 
 
+class ScaledUp(Counting):
+    """Scores of an attention are made larger where they should be made smaller: nearly all weight goes to one key.
+
+    Meaning: products of long vectors are large; divided by the root of their length they leave a softmax its slope.
+    Fires: when in the first two looks the scores under a softmax over the keys, four of them or more, are a product
+    of two computed values times a number above 1, and in half of the rows one key has nine tenths of the weight.
+    Wrong if: one key is to be chosen, as by a low temperature.
+    Healthy programs tried: scores divided by the root, scores as they are, normalised vectors times a scale, a
+    learned temperature, masks.
+    """
+
+    name, title, certainty, severity = "scaled up", "scores of an attention", MEASURED, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.looks = 0
+
+    def at_look(self, p: Any) -> None:
+        """Look at what goes into a softmax."""
+        if p.root is None or not p.accumulates or self.looks >= 2:
+            return
+        self.looks += 1
+        for v in walked(p):
+            if v.op.strip("_") != "softmax" or len(v.shape) < 2 or not v.consts or v.shape[-1] < 4:
+                continue
+            if v.consts[0] not in (-1, len(v.shape) - 1) or not v.parents:
+                continue
+            weights, scaled = array(v), v.parents[0]
+            for _ in range(8):  # behind masks
+                if scaled.op in ("mul", "rmul", "div") or scaled.op not in MASKED or not scaled.parents:
+                    break
+                scaled = next((x for x in scaled.parents if x.needs), scaled.parents[0])
+            by = factor(scaled)
+            if weights is None or by is None or by <= 1.0 + 1e-6:
+                continue
+            product = beyond(scaled.parents[0])
+            if product.op not in ("bmm", "matmul", "mm") or not all(x.needs for x in product.parents):
+                continue
+            if len(product.parents) == 2 and float(np.median(weights.max(-1))) >= 0.9:
+                entry = self.times.setdefault(scaled.place, [0, v.place, by, product.parents[0].shape[-1]])
+                entry[0] += 1
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for place, (times, soft, by, size) in self.times.items():
+            if times < 2:
+                continue
+            yield self.found(
+                f"Scores of an attention are multiplied by {number(by)}: nearly all weight goes to one key.",
+                place,
+                "makes them larger",
+                related=self.lines((soft, "weighs")),
+                proof=[
+                    ("factor of the scores", number(by)),
+                    ("length of a query", size),
+                    ("one over its root", number(size**-0.5)),
+                    ("largest weight, median", "above 0.9"),
+                ],
+                confirm=("weights.max(-1).values.median()", "nearly 1, before anything is learned"),
+                unless="one key is to be chosen.",
+                advice=f"Divide by the root of the length: / {size} ** 0.5.",
+                weight=3.0,
+                explains=("learns nothing", "vanishes"),
+            )
+
+
+MASKED = SHAPED | {"masked_fill", "where", "add", "sub", "dropout"}
+
+
+def factor(v: Value) -> float | None:
+    """The number that a value is multiplied by; None where it is no such product."""
+    if v.op not in ("mul", "rmul", "div") or not v.parents:
+        return None
+    others = [x for x in v.ins if x is not v.parents[0]]
+    d = (
+        array(others[0])
+        if len(others) == 1 and others[0].__class__ is Value and not others[0].needs
+        else None
+    )
+    if len(others) != 1 or (others[0].__class__ is Value and (d is None or d.size != 1)):
+        return None
+    by = abs(float(others[0] if d is None else d.reshape(-1)[0]))
+    if v.op == "div":
+        return 1 / by if by and v.ins[0] is v.parents[0] else None
+    return by
+
+
 class SeesAhead(Counting):
     """A model that is to say the next token is given it: attention without a mask, or a layer that runs both ways.
 
@@ -653,4 +740,14 @@ class CutEachStep(Rule):
             )
 
 
-RULES = (NothingBetween, OtherAxis, Scrambled, UnlikeSums, QueryAxis, SeesAhead, SameLayer, CutEachStep)
+RULES = (
+    NothingBetween,
+    OtherAxis,
+    Scrambled,
+    UnlikeSums,
+    QueryAxis,
+    ScaledUp,
+    SeesAhead,
+    SameLayer,
+    CutEachStep,
+)

@@ -58,3 +58,19 @@ def entries() -> dict[str, Any]:
     with expecttest():
         from torch.testing._internal.common_methods_invocations import op_db
     return {label(entry): entry for entry in op_db if is_public(entry.name) and entry.dtypes}
+
+
+@functools.cache
+def optimizers() -> dict[str, Any]:
+    """Every optimizer of PyTorch's database of them, by the name of its class."""
+    with expecttest():
+        from torch.testing._internal.common_optimizers import optim_db
+    return {info.optim_cls.__name__: info for info in optim_db}
+
+
+@functools.cache
+def layers() -> dict[str, Any]:
+    """Every layer of PyTorch's database of them that vistorch builds, by its name."""
+    with expecttest():
+        from torch.testing._internal.common_modules import module_db
+    return {info.name: info for info in module_db if info.module_cls.__module__.startswith("torch.nn")}

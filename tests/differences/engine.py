@@ -367,6 +367,20 @@ def resized_out():
     assert seen == [([0, 0], [2, 2, 2]), ([2, 2], [2, 2, 2])]
 
 
+@claims("`allow_mutation_on_saved_tensors` copies what a write to a view changes too.")
+@claims("PyTorch copies what begins where the view begins.")
+def saved_and_written_through_a_view():
+    found = []
+    for L in (vistorch, torch):
+        w, x = L.ones(3, requires_grad=True), L.tensor([4.0, 5.0, 6.0])
+        with L.autograd.graph.allow_mutation_on_saved_tensors():
+            loss = (w * x).sum()
+            x[1:].mul_(10)
+            loss.backward()
+        found.append(w.grad.tolist())
+    assert found == [[4, 5, 6], [4, 50, 60]]
+
+
 @claims("Values that are not numbers.")
 @claims("`mode` counts nans as different from each other, where PyTorch's result depends on their order.")
 def mode_of_nans():

@@ -16,6 +16,7 @@ from ..engine.core.graph import Out, edge, out_of, version
 from ..engine.core.handles import RemovableHandle
 from ..engine.core.hooks import saved_tensors_hooks
 from ..engine.core.tensor import Tensor
+from .mutation import allow_mutation_on_saved_tensors
 
 
 class GradientEdge(NamedTuple):
@@ -266,6 +267,7 @@ __all__ = [
     "GradientEdge",
     "Node",
     "RemovableHandle",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",

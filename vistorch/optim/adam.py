@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..engine.base.argument_docs import arguments
 from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
-from .checks import check, check_tensor_lr, fused_or_not
+from .checks import check, check_tensor_betas, check_tensor_lr, fused_or_not
 from .per_parameter import COMMON, Rule, pulled, shrinking
 
 __all__ = ["Adam", "AdamW"]
@@ -59,11 +59,7 @@ class Adam(Rule):
     ) -> None:
         check_tensor_lr(lr, foreach, capturable)
         check(lr=lr, epsilon=eps, betas=betas, weight_decay=weight_decay)
-        if (
-            len({float if isinstance(b, float) else Tensor if isinstance(b, Tensor) else None for b in betas})
-            > 1
-        ):
-            raise ValueError("betas must be either both floats or both Tensors")
+        check_tensor_betas(betas, foreach, capturable)
         defaults = {
             "lr": lr,
             "betas": tuple(betas),

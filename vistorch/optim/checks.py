@@ -21,6 +21,25 @@ def check_tensor_lr(lr: Any, foreach: bool | None, capturable: bool) -> None:
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
 
 
+def check_tensor_betas(betas: tuple[Any, Any], foreach: bool | None, capturable: bool) -> None:
+    """Refuse betas of two kinds, and in tensors where PyTorch has no kernel for them."""
+    if len({float if isinstance(b, float) else Tensor if isinstance(b, Tensor) else None for b in betas}) > 1:
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas):
+        if isinstance(beta, Tensor):
+            if foreach and not capturable:
+                raise ValueError(
+                    f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
+                )
+            if beta.numel() != 1:
+                raise ValueError(f"Tensor betas[{i}] must be 1-element")
+
+
+def without_dims(number: Any) -> Any:
+    """A hyperparameter as it enters arithmetic: a tensor of one element without dims, anything else as it is."""
+    return number.squeeze() if isinstance(number, Tensor) and number.ndim else number
+
+
 def check(**options: Any) -> None:
     """Refuse options out of range, in the order given; the name is the one in the sentence.
 

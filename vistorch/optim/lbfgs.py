@@ -14,7 +14,7 @@ from ..engine.base.modes import enable_grad, no_grad
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
-from .checks import check_lr
+from .checks import check_lr, without_dims
 from .line_search import strong_wolfe
 from .optimizer import Optimizer
 
@@ -129,7 +129,7 @@ class LBFGS(Optimizer):
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         ask = enable_grad()(closure)
         group = self.param_groups[0]
-        lr = group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"]
+        lr = without_dims(group["lr"])
         small, change = group["tolerance_grad"], group["tolerance_change"]
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)

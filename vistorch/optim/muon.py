@@ -11,6 +11,7 @@ from ..engine.base.modes import no_grad
 from ..engine.core.registry import FUNCTIONS
 from ..engine.core.tensor import Tensor
 from .argument_table import ARGUMENTS
+from .checks import without_dims
 from .optimizer import Optimizer, with_loss
 
 __all__ = ["Muon"]
@@ -106,7 +107,7 @@ def _step(p: Tensor, average: Tensor, group: dict) -> None:
     g: Any = p.grad
     if g.ndim != 2:
         raise ValueError("Param gradient must be a 2D matrix")
-    lr = group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"]
+    lr = without_dims(group["lr"])
     average.lerp_(g, 1 - group["momentum"])
     ahead = g.lerp(average, group["momentum"]) if group["nesterov"] else average
     update = _orthogonalized(ahead, group["ns_coefficients"], group["ns_steps"], group["eps"])

@@ -15,8 +15,9 @@ from ..base.events import listeners
 from ..base.modes import mode
 from ..base.numpy_warnings import hushed
 from ..kernels.fast.copies import cast as to_type
+from ..kernels.fast.spread import in_singles
 from ..library_name import library
-from ..memory.placement import BATCHED
+from ..memory.placement import BATCHED, CPU
 from . import out_argument, sharing
 from .base_ops import to_place
 from .graph import NUMBERS, sync_rg
@@ -56,6 +57,11 @@ def compute(rule: Any, place: Any, arrays: list, common: Any, consts: tuple = ()
     """The kernel on arrays cast to one type (or as they are), half types in float32 with one rounding at the end."""
     kernel = rule.kernels[place.kind]
     half = common if common in HALVES and rule.widen else None
+    if half is not None and place is CPU and rule.batching == "pointwise":
+        try:
+            return hushed(in_singles, kernel, half, arrays)
+        except ValueError:
+            raise RuntimeError(misfit(arrays)) from None
     use = _F4 if half is not None else common
     if use is not None:
         arrays = [a if getattr(a, "dtype", use) == use else to_type(a, use) for a in arrays]

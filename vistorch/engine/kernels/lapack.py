@@ -74,19 +74,17 @@ class Routines:
 
     def call(self, name: str, *arguments: Any) -> int:
         """Numbers are passed as LAPACK's integers, bytes and arrays as they are."""
-        numbers = np.zeros(len(arguments) + 1, self._integer)
-        start = address(numbers)
-        passed = []
-        for i, a in enumerate(arguments):
-            if isinstance(a, np.ndarray):
-                passed.append(address(a))
-            elif isinstance(a, bytes):
-                passed.append(a)
-            else:
-                numbers[i] = a
-                passed.append(start + i * self._width)
+        numbers = np.array(
+            [0 if a.__class__ is np.ndarray or a.__class__ is bytes else a for a in (*arguments, 0)],
+            self._integer,
+        )
+        at, width = address(numbers), self._width
+        passed = [
+            address(a) if a.__class__ is np.ndarray else a if a.__class__ is bytes else at + i * width
+            for i, a in enumerate(arguments)
+        ]
         if name != "trsm":
-            passed.append(start + len(arguments) * self._width)
+            passed.append(at + len(arguments) * width)
         self._routines[name](*passed)
         return int(numbers[-1])
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import halves
 from .switch import onednn
 
 F4 = np.dtype("f4")
@@ -16,6 +17,7 @@ LEAST = 1 << 13  # elements
 F2 = np.dtype("f2")
 _PAIRS = (F2, F4), (F4, F2)
 _CAST = 1 << 9  # elements of float16
+_BY_BITS = 1 << 13  # the same, without instructions of the processor: a dozen calls of numpy
 
 
 def by_rows(a: Any) -> Any:
@@ -41,8 +43,11 @@ def cast(a: Any, dtype: Any) -> Any:
     """`a.astype(dtype)`: numpy takes 2 to 7 ns for an element of float16, which the processor converts by sixteens."""
     if a.__class__ is np.ndarray and a.size >= _CAST and (a.dtype, dtype) in _PAIRS:
         flat = a if a.flags.c_contiguous else a.T
-        if flat.flags.c_contiguous and (onednn.on or onednn.ready()):
-            out = onednn.copies.cast(flat, dtype)
+        if flat.flags.c_contiguous:
+            out = onednn.copies.cast(flat, dtype) if onednn.on or onednn.ready() else None
+            if out is None and a.size >= _BY_BITS:
+                out = np.empty(flat.shape, dtype)
+                halves.cast(flat.reshape(-1), out.reshape(-1))
             if out is not None:
                 return out if flat is a else out.T
     return a.astype(dtype)

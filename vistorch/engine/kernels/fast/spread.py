@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import threads
-from .copies import cast, turned
+from .copies import F4, cast, turned
 from .elementwise import compute, takes
 
 MANY = 1 << 15  # elements from which `spread` and `write` are to be asked
@@ -75,6 +75,37 @@ def spread(run: Callable[..., Any], *operands: Any) -> Any:
     unit = step  # a function may itself work in blocks: they begin where they would in the whole
     threads.split(block, rows, out.size * (element or _ELEMENT), unit)
     return out
+
+
+def in_singles(run: Callable[..., Any], half: Any, operands: list) -> Any:
+    """`run(*operands)` in float32 for an elementwise kernel and arrays of a half type, rounded to it once.
+
+    Some numbers at a time: arrays of twice the size for all of them would be made only to be thrown away.
+
+    Args:
+        run: a ufunc, or a function that returns a new array.
+        half: the type of the result, if it is not a bool.
+        operands: arrays of any type, of which those that are not float32 are cast.
+    """
+    cut = _cut(operands) if max([a.size for a in operands]) > _BLOCK else None
+    if cut is None:
+        made = run(*[_single(a) for a in operands])
+        return cast(made, half) if made.dtype == F4 else made
+    shape, width, flat = cut
+    rows, step = prod(shape) // width, max(_BLOCK // width, 1)
+    given = [(a if whole else _single(a), whole) for a, whole in flat]
+    out: Any = None
+    for at in range(0, rows, step):
+        made = run(*[_single(a[at : at + step]) if whole else a for a, whole in given])
+        if out is None:
+            out = np.empty(shape, half if made.dtype == F4 else made.dtype)
+            target = out.reshape(rows, width) if width > 1 else out.reshape(-1)
+        target[at : at + step] = cast(made, half) if made.dtype == F4 else made
+    return out
+
+
+def _single(a: Any) -> Any:
+    return a if a.dtype == F4 else cast(a, F4)
 
 
 def large(plain: Callable[..., Any]) -> Callable[..., Any]:

@@ -29,7 +29,7 @@ def by_columns(kernel: Any, *which: int) -> Any:
 
 def columns(xp: Any, a: Any) -> Any:
     """A matrix that lies in memory column by column."""
-    if a.ndim < 2:
+    if a.ndim < 2 or (a.ndim == 2 and a.flags.f_contiguous):
         return a
     return xp.ascontiguousarray(a.swapaxes(-1, -2)).swapaxes(-1, -2)
 

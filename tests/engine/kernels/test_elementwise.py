@@ -261,3 +261,16 @@ def test_a_point_between_many_pairs_begins_at_the_nearer_end(dtype):
         assert found.dtype == want.dtype
         np.testing.assert_array_equal(found, want)
         assert np.signbit(found[0, 3]) == np.signbit(want[0, 3])
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_large_slices_are_added_along_an_inner_dim_in_turn(dim):
+    rng = np.random.default_rng(0)
+    a, source = (rng.standard_normal((8, 64, 128)).astype("f4") for _ in range(2))
+    index = rng.integers(0, a.shape[dim], a.shape[dim])
+    found = L.index_add(L.tensor(a), dim, L.tensor(index), L.tensor(source))
+    want = a.copy()
+    for i, at in enumerate(index):
+        want.swapaxes(0, dim)[at] += source.swapaxes(0, dim)[i]
+    np.testing.assert_array_equal(found.numpy(), want)
+    assert found.is_contiguous()

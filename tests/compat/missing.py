@@ -8,7 +8,6 @@ STATEMENTS = "paragraphs of PyTorch's documentation"
 
 MISSING = [
     ("torch", OTHER, "AVG SUM cpp"),
-    ("autograd.graph", "saved tensors are checked here, never cloned", "allow_mutation_on_saved_tensors"),
     ("linalg", STATEMENTS, "common_notes"),
     ("backends backends.cudnn backends.mkldnn", OTHER, "m"),
     ("nn.functional", "libraries ask by hasattr whether groups are multiplied at once", "grouped_mm"),

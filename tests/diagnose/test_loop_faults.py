@@ -57,7 +57,7 @@ class Spectra(Dataset):
         self.labels = torch.randint(0, 3, (n,))
         peaks = torch.tensor([0.25, 0.5, 0.75])[self.labels].unsqueeze(1)
         self.data = torch.exp(-((torch.linspace(0, 1, 40) - peaks) ** 2) / 0.01)
-        self.room = torch.zeros(2, 40)
+        self.store = torch.zeros(2, 40)
         self.known = set()
     def __len__(self):
         return len(self.labels)
@@ -239,11 +239,14 @@ HEALTHY = {
     "a copy changed": ITEMS.replace("CHANGE", "x = x + torch.randn(40)"),
     "a clone changed": ITEMS.replace("CHANGE", "x = x.clone(); x += torch.randn(40)"),
     "bounds again": ITEMS.replace("CHANGE", "x.clamp_(0, 1)"),
-    "a room that is filled": ITEMS.replace(
-        "CHANGE", "self.room[0].copy_(x); x = self.room[0]; x += 0.1; x = x.clone()"
+    "a buffer that is filled": ITEMS.replace(
+        "CHANGE", "self.store[0].copy_(x); x = self.store[0]; x += 0.1; x = x.clone()"
     ),
     "a change that is made once": ITEMS.replace(
         "CHANGE", "_ = None if i in self.known else (self.known.add(i), x.mul_(2))"
+    ),
+    "seeds by their name": NOISE.replace(
+        "SEED", "torch.manual_seed(seed=1000 * epoch + int(100 * batch[0, 0]))"
     ),
     "no seed": NOISE.replace("SEED", "pass"),
     "a seed for each epoch": NOISE.replace("    SEED\n", "").replace(

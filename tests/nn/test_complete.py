@@ -33,8 +33,9 @@ NOT_ITS_OWN = {
     "cast",
     "sym_int",
 }
-# Products of 8-bit floats and of ragged batches, each refused by a sentence at the call.
+# Products of 8-bit floats and of ragged batches, on CUDA only: float8 is not here.
 NOT_HERE = {"ScalingType", "SwizzleType", "grouped_mm", "scaled_grouped_mm", "scaled_mm"}
+REFUSED = NOT_HERE - {"grouped_mm"}  # by a sentence, at the call
 
 
 def classes(lib):
@@ -60,8 +61,8 @@ def functions():
 
 def test_every_function_of_torch_is_here():
     missing = {n for n in functions() if not hasattr(L.nn.functional, n)}
-    assert sorted(missing) == []
-    assert not NOT_HERE & set(dir(L.nn.functional))
+    assert sorted(missing) == sorted(NOT_HERE - REFUSED)
+    assert not REFUSED & set(dir(L.nn.functional))
 
 
 def test_every_function_has_a_record():

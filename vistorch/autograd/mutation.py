@@ -32,7 +32,7 @@ class _Saved:
         self.copied = False
 
 
-class SavedCopies(Listener):
+class _SavedCopies(Listener):
     """The tensors that were saved within a context; each is copied at the first write to its memory."""
 
     def __init__(self) -> None:
@@ -72,11 +72,11 @@ class SavedCopies(Listener):
         self._saved.clear()
 
 
-_entered: list[SavedCopies] = []
+_entered: list[_SavedCopies] = []
 
 
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[SavedCopies]:
+def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
     """Within it, a tensor that the graph has saved may be written to: backward gets a copy of what it was.
 
     Forward and backward have to run within the same context.
@@ -94,7 +94,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[SavedCopies]:
     """
     if _entered:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    copies = SavedCopies()
+    copies = _SavedCopies()
     _entered.append(copies)
     try:
         with saved_tensors_hooks(copies.pack, copies.unpack), copies:

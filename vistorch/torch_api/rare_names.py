@@ -152,8 +152,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ),
     ("nn.attention", _ATTENTION, "activate_flash_attention_impl register_flash_attention_impl", ""),
     ("nn.functional", _EIGHT, "scaled_grouped_mm scaled_mm", "ScalingType SwizzleType"),
-    ("nn.functional", "multiply group by group with `matmul`; `bmm` if they are equally long.", "grouped_mm", ""),
-    ("utils", "exchange what two tensors hold: `a.data, b.data = b.data, a.data`.", "swap_tensors", ""),
     (
         "optim",
         "make a second optimizer over the other parameters and load the state into it.",

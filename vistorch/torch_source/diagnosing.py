@@ -246,8 +246,9 @@ class TorchEvidence(Evidence):
             )
         self._phase("clip", parameters, bound)
 
-    def _seeds(self, seed: Any, *_: Any) -> None:
-        self._phase("seed", torch.default_generator, int(seed))
+    def _seeds(self, seed: Any = None, *_: Any) -> None:
+        if isinstance(seed, int):  # what is given by its name is not seen
+            self._phase("seed", torch.default_generator, seed)
 
     def _wrap(self, owner: Any, name: str, then: Any, before: bool = False) -> None:
         """Have something called after, or before, a function of torch."""

@@ -244,3 +244,33 @@ def test_a_nan_spoils_its_row_of_softmax_wherever_it_is(number, name, place):
     found, want = [getattr(lib.nn.functional, name)(lib.tensor(x), -1).numpy() for lib in (L, torch)]
     np.testing.assert_array_equal(np.isnan(found), np.isnan(want))
     np.testing.assert_allclose(found, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_point_between_many_pairs_begins_at_the_nearer_end(dtype):
+    rng = np.random.default_rng(0)
+    start, end, weight = (rng.standard_normal((40, 100)).astype(dtype) for _ in range(3))
+    weight[0, :4], weight[1, :4] = 0, 1
+    start[:, 0], end[:, 1], weight[:, 2] = np.inf, -np.inf, np.nan
+    start[0, 3] = -0.0
+    for w in (weight, weight[5], weight[:, 7:8]):  # the mask is smaller than the result
+        found = L.lerp(*map(L.tensor, (start, end, w))).numpy()
+        way = end - start
+        with np.errstate(invalid="ignore"):
+            want = np.where(abs(w) < 0.5, start + w * way, end - way * (1 - w))
+        assert found.dtype == want.dtype
+        np.testing.assert_array_equal(found, want)
+        assert np.signbit(found[0, 3]) == np.signbit(want[0, 3])
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_large_slices_are_added_along_an_inner_dim_in_turn(dim):
+    rng = np.random.default_rng(0)
+    a, source = (rng.standard_normal((8, 64, 128)).astype("f4") for _ in range(2))
+    index = rng.integers(0, a.shape[dim], a.shape[dim])
+    found = L.index_add(L.tensor(a), dim, L.tensor(index), L.tensor(source))
+    want = a.copy()
+    for i, at in enumerate(index):
+        want.swapaxes(0, dim)[at] += source.swapaxes(0, dim)[i]
+    np.testing.assert_array_equal(found.numpy(), want)
+    assert found.is_contiguous()

@@ -269,9 +269,9 @@ def rate_written(line: Line | None) -> Line | None:
         return None
     found = []
     for node in ast.walk(tree):
-        targets = node.targets if isinstance(node, ast.Assign) else ()
-        if isinstance(node, ast.AugAssign):
-            targets = (node.target,)
+        if not isinstance(node, ast.Assign | ast.AugAssign):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if any(
             isinstance(t, ast.Subscript) and isinstance(t.slice, ast.Constant) and t.slice.value == "lr"
             for t in targets

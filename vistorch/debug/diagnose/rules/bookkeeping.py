@@ -29,8 +29,8 @@ class UsedTwice(Rule):
     """A step uses a gradient that an earlier step of the same optimizer has used already.
 
     Meaning: `.grad` is the sum of all passes since it was cleared; a step should use each pass once.
-    Fires: when two steps or more found in a `.grad` a pass that the step before had used, and nobody had scaled or
-    replaced that gradient in between.
+    Fires: when two steps or more, and a tenth of all, found in a `.grad` a pass that the step before had used, and
+    nobody had scaled or replaced that gradient in between.
     Wrong if: the sum is wanted, as a momentum by hand; then the gradient is scaled between steps, which is seen.
     Healthy programs tried: accumulation over several passes with one clearing, a discriminator that gets gradients
     from the generator's pass, clipping, decaying gradients by hand, two optimizers that take turns, LBFGS's

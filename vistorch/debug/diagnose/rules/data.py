@@ -439,7 +439,7 @@ class ByRow(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.place: tuple[Any, Any, float, tuple] | None = None
-        self.told: tuple | None = None  # where means of samples were taken that their targets go with
+        self.taken: tuple | None = None  # where means of samples were taken that their targets go with
         self.done = 0
 
     def at_look(self, p: Any) -> None:
@@ -457,8 +457,8 @@ class ByRow(Rule):
                 d = array(table)
                 if asked is not None and mean.op == "mean_dims" and mean.parents[:1] == [table]:
                     share = explained(v.parents[1], asked)
-                    if share > 0.5 and (self.told is None or share > self.told[2]):
-                        self.told = mean.place, v.place, share, table.shape
+                    if share > 0.5 and (self.taken is None or share > self.taken[2]):
+                        self.taken = mean.place, v.place, share, table.shape
                 if (
                     mean.op == "mean_dims"
                     and mean.parents
@@ -482,8 +482,8 @@ class ByRow(Rule):
         """Say where."""
         course = Course(self.ev)
         poor = course.known and course.constant is not None and course.late > 0.9 * course.constant
-        if self.place is None and self.told is not None and (course.stays or poor):
-            mean, used, share, shape = self.told
+        if self.place is None and self.taken is not None and (course.stays or poor):
+            mean, used, share, shape = self.taken
             yield self.found(
                 "Each sample loses its own mean, which is what the targets go with.",
                 mean,

@@ -566,8 +566,7 @@ class FrozenRandom(Rule):
 
     Meaning: freezing keeps what a layer has learned; a layer that has learned nothing has nothing to keep.
     Fires: when an optimizer that made three steps holds a weight with `requires_grad` off whose values are those of
-    its
-    initialisation: drawn in this run and written by nobody since, or spread as its layer draws them; or when it is
+    its initialisation: drawn in this run and written by nobody since, or spread as its layer draws them; or when it is
     in none, was made so by the program, and gradients go through it to layers before it that are trained.
     Wrong if: random features are wanted; then they come first, and nothing before them is trained.
     Healthy programs tried: frozen layers of a loaded or a trained model, layers that thaw later, buffers, random

@@ -9,7 +9,7 @@ Invariant: whatever is not plainly cut in blocks is computed as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -174,7 +174,7 @@ def copied(a: Any, dtype: Any, order: Any) -> Any:
     return out
 
 
-def _cut(operands: tuple) -> tuple | None:
+def _cut(operands: Sequence) -> tuple | None:
     """(shape, width of a row, the operands in rows and whether they are cut), or None where they cannot be cut."""
     arrays = [a for a in operands if a.__class__ is np.ndarray and a.ndim]
     large = max(arrays, key=lambda a: a.size)

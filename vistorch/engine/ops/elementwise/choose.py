@@ -180,7 +180,10 @@ def _between(xp, input, end, weight):
         return input + way * weight if -0.5 < weight < 0.5 else end - way * (1 - weight)
     weight = xp.asarray(weight, dtype=input.dtype)
     way = end - input
-    return xp.where(xp.abs(weight) < 0.5, input + weight * way, end - way * (1 - weight))
+    near, far = xp.asarray(weight * way), xp.asarray(way * (1 - weight))
+    near += input
+    xp.subtract(end, far, out=far)
+    return masks.chosen(xp, xp.abs(weight) < 0.5, near, far)
 
 
 _lerp = op(

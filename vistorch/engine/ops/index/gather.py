@@ -16,6 +16,7 @@ from ...core.base_ops import expand
 from ...core.op_factory import op
 from ...core.registry import public
 from ...core.tensor import Tensor, wrap
+from ...kernels.fast.copies import by_rows
 from ...kernels.strides import strides_of
 from ...library_name import library
 from ...memory.lanes import all_samples
@@ -87,9 +88,13 @@ def along(xp: Any, out: Any, index: Any, source: Any, dim: int) -> None:
     elif dim == 0:
         add_at(xp, out, index, source.reshape(index.shape[0], *out.shape[1:]))
     else:
-        moved = xp.array(xp.moveaxis(out, dim, 0), order="C")
-        add_at(xp, moved, index, xp.moveaxis(source, dim, 0))
-        out[...] = xp.moveaxis(moved, 0, dim)
+        moved = _by_rows(xp, xp.moveaxis(out, dim, 0))
+        add_at(xp, moved, index, _by_rows(xp, xp.moveaxis(source, dim, 0)))
+        out[...] = _by_rows(xp, xp.moveaxis(moved, 0, dim))
+
+
+def _by_rows(xp: Any, a: Any) -> Any:
+    return by_rows(a) if a.__class__ is np.ndarray else xp.array(a, order="C")
 
 
 def _take(xp: Any, input: Any, index: Any) -> Any:

@@ -61,3 +61,16 @@ def test_a_gradient_penalty_of_a_network_with_relu():
         assert (mine is None) == (theirs is None)
         if mine is not None:
             np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_second_derivatives_are_added_up_in_pytorchs_order(seed):
+    """A recorded pass numbers its nodes as PyTorch does, so three terms of float32 round to the same sum."""
+    x, y, g, v = (np.random.default_rng((seed, i)).uniform(0.3, 2, 16).astype(np.float32) for i in range(4))
+    found = []
+    for lib in (torch, vistorch):
+        a, b = (lib.tensor(z, requires_grad=True) for z in (x, y))
+        first = lib.autograd.grad((a / b * lib.tensor(g)).sum(), (a, b), create_graph=True)
+        (second,) = lib.autograd.grad(sum((z * lib.tensor(v)).sum() for z in first), b)
+        found.append(second.numpy())
+    np.testing.assert_array_equal(*found)

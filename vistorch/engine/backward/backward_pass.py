@@ -26,7 +26,7 @@ from ..memory.placement import CPU
 from .accumulate import as_array, check_sum, copied, own, owned, total
 from .anomaly import blame, check_nan
 from .nested_passes import Deeper
-from .node_vjp import F4, F8, cast, fit, recorded_values, softened, summed, unfit, vjps_of
+from .node_vjp import F4, F8, cast, fit, in_turn, recorded_values, softened, summed, unfit, vjps_of
 
 HOST = RAW[0]
 _adding = threading.Lock()  # `.grad += g` of one leaf from two threads
@@ -328,12 +328,9 @@ class Pass:
                 if e is not None and gi is not None and (wanted is None or e in wanted):
                     self._send(e, gi, undo)
             return
-        values = recorded_values(n, rule)
-        for e, vjp, pick in zip(n.edges, rule.vjps, rule.picks):  # noqa: B905  hot
-            if e is not None and (wanted is None or e in wanted):
-                gi = vjp(REC, g, *[values[i] for i in pick])
-                if gi is not None:
-                    self._send(e, gi, undo)
+        for e, gi in zip(n.edges, in_turn(n, rule, g, recorded_values(n, rule), wanted), strict=True):
+            if gi is not None:
+                self._send(e, gi, undo)
 
     def _send(self, e: Any, gi: Any, undo: list | None) -> None:
         """Fit a gradient to an edge and add it to what waits there."""

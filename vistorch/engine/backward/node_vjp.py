@@ -87,6 +87,8 @@ def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
                 return list(together[0](rule.together, g, wants, [values[i] for i in rule.together_picks]))
             xp = None if create_graph else F.xp
             return list(rule.together(xp, g, wants, *[values[i] for i in rule.together_picks]))
+        if create_graph:
+            return in_turn(n, rule, g, values, wanted)
         return [
             None
             if e is None or (wanted is not None and e not in wanted)
@@ -95,6 +97,16 @@ def vjps_of(n: Any, g: Any, create_graph: bool, wanted: Any = None) -> list:
         ]
     except (ValueError, IndexError) as exc:
         raise unfit(n, exc) from exc
+
+
+def in_turn(n: Any, rule: Any, g: Any, values: Any, wanted: Any) -> list:
+    """What the formulas of a recorded pass give, run in the order in which PyTorch runs them."""
+    out: list = [None] * len(n.edges)
+    for i in rule.turns:
+        e = n.edges[i]
+        if e is not None and (wanted is None or e in wanted):
+            out[i] = rule.vjps[i](REC, g, *[values[at] for at in rule.picks[i]])
+    return out
 
 
 def unfit(n: Any, exc: Exception) -> RuntimeError:

@@ -92,6 +92,7 @@ class Rule:
         "saves_tensors",
         "together",
         "together_picks",
+        "turns",
         "unpack",
         "variants",
         "view",
@@ -130,6 +131,10 @@ class Rule:
         self.saved_names = tuple(names)
         self.saves = tuple((*self._where(n), tuple(readers[n])) for n in names)
         self.picks = tuple(tuple(names.index(n) for n in reads) for reads in wanted)
+        # A recorded pass numbers its nodes as PyTorch does, which takes formulas by the names of their inputs: the
+        # order of numbers is that in which second derivatives are added up.
+        named = ["self" if n == "input" else n for n in self.inputs]
+        self.turns = tuple(sorted(range(len(named)), key=named.__getitem__))
         kinds = [s[0] for s in self.saves]
         self.saves_out = OUT in kinds
         self.saves_tensors = OUT in kinds or IN in kinds

@@ -138,7 +138,7 @@ class Variadic:
         r.name, r.kernel, r.kernels = base.name, base.kernel, _Kernels(base, n)
         r.inputs, r.consts = tuple([f"x{i}" for i in range(n)]), ("dim", "parts")
         r.vjps = tuple(vjps[:n])
-        everyone = tuple(range(n))
+        r.turns = everyone = tuple(range(n))
         r.saves = ((CONST, 0, everyone), (CONST, 1, everyone))
         r.saved_names, r.picks = ("dim", "parts"), ((0, 1),) * n
         r.saves_out = r.saves_tensors = r.view = r.widen = r.halves = False

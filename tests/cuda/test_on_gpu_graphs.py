@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import vistorch
+from tests.cuda import test_graphs as captured
 from vistorch import cuda, nn
 from vistorch.engine.memory import device_memory
 
@@ -98,6 +99,11 @@ def test_a_graph_is_replayed():
         g.replay()
         expected = torch.tensor(x.tolist()).mm(torch.tensor(w.tolist())).tanh().softmax(1)
         assert np.allclose(y.tolist(), expected.numpy(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", captured.PRODUCTS)
+def test_every_way_to_a_product_is_captured(name):
+    captured.test_every_way_to_a_product_is_captured(None, name)
 
 
 def test_dropout_draws_anew_at_each_replay():

@@ -1,9 +1,12 @@
 """The project's own kernels on a real card, by the tests that the emulator runs elsewhere."""
 
+import types
+
 import numpy as np
 import pytest
 
 import vistorch
+from tests.cuda import test_kernel_bounds as bounds
 from tests.cuda import test_own_kernels as emulated
 from tests.cuda import test_random as drawn
 from tests.cuda.test_own_kernels import both, close, numbers
@@ -11,6 +14,7 @@ from vistorch import cuda
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.gpu
+KERNELS = ("attend", "attend_rows", "attend_columns")
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +38,15 @@ BUILDS = {
         lambda lib, f, x: f.scaled_dot_product_attention(x, x * 0.5, x + 1, is_causal=True),
         (2, 3, 130, 64),
     ),
+    "gelu": (lambda lib, f, x: f.gelu(x * 3), (129, 257)),
+    "gelu_tanh": (lambda lib, f, x: f.gelu(x * 3, approximate="tanh"), (129, 257)),
+    "products": (lambda lib, f, x: (x @ x.mT) @ x * 0.05, (3, 65, 130)),
+    "linear": (lambda lib, f, x: f.linear(x, x[:40], x[0, :40]) * 0.1, (65, 130)),
+    "addmm": (lambda lib, f, x: lib.addmm(x[0, :65], x, x.mT, beta=0.5, alpha=0.1), (65, 130)),
+    "convolution with bias": (
+        lambda lib, f, x: f.conv2d(x, x[:4, :, :3, :3], x[0, :4, 0, 0], padding=1) * 0.2,
+        (5, 8, 31, 29),
+    ),
 }
 
 
@@ -42,6 +55,21 @@ BUILDS = {
 def test_against_double(name, dtype):
     build, shape = BUILDS[name]
     close(both(build, numbers(*shape), dtype=dtype), dtype)
+
+
+@pytest.mark.parametrize("dtype", emulated.DTYPES)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("sizes", [(37, 70, 8), (130, 130, 64)])
+def test_attention_with_dropout(sizes, causal, dtype):
+    """The card draws what numpy draws, forward and backward."""
+    emulated.test_attention_with_dropout(types.SimpleNamespace(calls=KERNELS), sizes, causal, True, dtype)
+
+
+@pytest.mark.parametrize("case", bounds.CASES)
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_memory_may_begin_at_any_element(case, dtype):
+    if case != "index_add":  # which adds in another order from run to run
+        bounds.test_memory_may_begin_at_any_element(None, case, dtype)
 
 
 @pytest.mark.parametrize("name", emulated.WRONG)

@@ -424,7 +424,8 @@ class TorchEvidence(Evidence):
 
     def memory_of(self, tensor: Any) -> tuple[Any, int]:
         """What owns the memory of a tensor, and where that lies."""
-        return (tensor if tensor._base is None else tensor._base), tensor.data_ptr()
+        base = private.base_of(tensor)
+        return (tensor if base is None else base), tensor.data_ptr()
 
     def forget(self) -> None:
         """Let go of what is older than this turn."""

@@ -223,29 +223,3 @@ def test_threads_of_the_program_have_calls_of_their_own():
         for got, right in zip(pool.map(work, range(8)), want, strict=True):
             for a, b in zip(got, right, strict=True):
                 np.testing.assert_array_equal(a, b)
-
-
-GNU = "GOMP_SPINCOUNT"
-
-
-@there
-@pytest.mark.skipif(sys.platform != "linux", reason="GNU's OpenMP")
-@pytest.mark.parametrize(
-    ("asked", "looks"), [({}, "4000"), ({GNU: "77"}, "77"), ({"OMP_WAIT_POLICY": "passive"}, "0")]
-)
-def test_threads_of_openmp_soon_sleep_unless_the_user_says_otherwise(asked, looks):
-    code = (
-        "import os, vistorch as L\nL.backends.mkldnn.is_available()\nprint(os.environ.get('GOMP_SPINCOUNT'))"
-    )
-    without = {name: value for name, value in os.environ.items() if name not in (GNU, "OMP_WAIT_POLICY")}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        env={**without, **asked, "OMP_DISPLAY_ENV": "verbose"},
-    )
-    assert done.stdout.split() == [str(asked.get(GNU))]
-    if GNU not in done.stderr:
-        pytest.skip("the library's OpenMP is not GNU's")
-    assert f"{GNU} = '{looks}'" in done.stderr

@@ -10,8 +10,6 @@ import ctypes as C
 import os
 import site
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -69,11 +67,6 @@ _OTHERS = {
 _AVX2 = 0x7
 _F32, _SRC, _DST, _INFERENCE, _RELU = 3, 1, 17, 96, 0x20  # what the first question is made of
 _RUNTIMES = {1: "no threads", 2: "OpenMP"}
-# How often OpenMP's threads look for work before they sleep: about 0.25 ms, where its own choice is 300,000 times. As
-# long as the others are awake, a thread whose core another program has taken is not moved: beside one busy program
-# the sum of a million numbers took 8 ms, and takes 0.3.
-_LOOKS = "4000"
-_ASKED = "GOMP_SPINCOUNT", "OMP_WAIT_POLICY"  # what a user who decides this sets
 
 
 class Unavailable(Exception):
@@ -101,19 +94,6 @@ class _Version(C.Structure):
     )
 
 
-@contextmanager
-def _soon_asleep() -> Iterator[None]:
-    """While a library is opened: its OpenMP, if it is GNU's and opened with it, reads then how long threads wait."""
-    if any(name in os.environ for name in _ASKED):
-        yield
-        return
-    os.environ[_ASKED[0]] = _LOOKS
-    try:
-        yield
-    finally:
-        del os.environ[_ASKED[0]]
-
-
 class Library:
     """An opened oneDNN: its functions, one engine, one stream.
 
@@ -123,8 +103,7 @@ class Library:
 
     def __init__(self, path: str) -> None:
         try:
-            with _soon_asleep():
-                self.c, held = C.CDLL(path), C.PyDLL(path)
+            self.c, held = C.CDLL(path), C.PyDLL(path)
         except OSError as exc:
             raise Unavailable(f"{path} cannot be loaded as a library: {exc}") from None
         self.path = path

@@ -8,14 +8,20 @@ line a step and is written anew after each. Nothing is installed: what a step la
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 DIAGNOSE = "import vistorch as v; print(v.cuda.diagnose()); print(v.cuda.get_device_name())"
-TEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--maxfail=200", "--timeout=120")
+# A test that hangs ends its worker, which is replaced: it costs itself alone, and -v has said its name.
+TEST = (
+    *("-m", "pytest", "-v", "-p", "no:cacheprovider", "--maxfail=200"),
+    *("--timeout=30", "--timeout-method=thread"),
+)
 
 
 class Step(NamedTuple):
@@ -28,9 +34,9 @@ class Step(NamedTuple):
 
 STEPS = (
     Step("diagnose", 40, ("-c", DIAGNOSE)),
-    Step("tests_gpu", 60, (*TEST, "tests/cuda/test_on_gpu.py")),
-    Step("tests_kernels", 70, (*TEST, "tests/cuda/test_on_gpu_kernels.py")),
-    Step("tests_graphs", 40, (*TEST, "tests/cuda/test_on_gpu_graphs.py")),
+    Step("tests_gpu", 60, (*TEST, "-n", "1", "tests/cuda/test_on_gpu.py")),
+    Step("tests_kernels", 70, (*TEST, "-n", "1", "tests/cuda/test_on_gpu_kernels.py")),
+    Step("tests_graphs", 40, (*TEST, "-n", "1", "tests/cuda/test_on_gpu_graphs.py")),
     Step("benchmarks", 150, ("-m", "benchmarks.gpu", "--seconds", "2")),
     Step("tests_ops", 110, (*TEST, "-n", "8", "tests/cuda/test_ops_on_gpu.py")),
     Step("tests_training", 80, (*TEST, "-n", "8", "tests/cuda/test_on_gpu_training.py")),
@@ -43,13 +49,19 @@ def run(step: Step, folder: Path) -> str:
     """Run a step into its log; the line about it."""
     start = time.monotonic()
     with (folder / f"{step.name}.txt").open("w") as log:
+        made = subprocess.Popen(
+            [sys.executable, *step.arguments],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # a group of its own: what it started ends with it, and lets go of the card
+        )
         try:
-            done = subprocess.run(
-                [sys.executable, *step.arguments], stdout=log, stderr=subprocess.STDOUT, timeout=step.limit
-            )
-            ended = f"status {done.returncode}"
+            ended = f"status {made.wait(step.limit)}"
         except subprocess.TimeoutExpired:
             ended = f"stopped after {step.limit} s"
+        with suppress(ProcessLookupError):
+            os.killpg(made.pid, signal.SIGKILL)
+        made.wait()
     last = (folder / f"{step.name}.txt").read_text(errors="replace").strip().splitlines()
     return f"{step.name:14} {ended:20} {time.monotonic() - start:6.1f} s  {last[-1][:150] if last else ''}"
 

@@ -1,6 +1,7 @@
 """The GPU benchmark runs (over a stand-in, so its figures mean nothing), and says why it does not."""
 
 import sys
+import time
 
 import pytest
 
@@ -102,6 +103,19 @@ def test_the_first_call_goes_on_when_a_step_fails(tmp_path, capsys):
     assert "stopped after 1 s" in slow
     assert "status 0" in good and good.endswith("well")
     assert first_call.main(str(tmp_path), steps[2:]) == 0
+
+
+def test_what_a_step_started_ends_with_it(tmp_path):
+    left = tmp_path / "left"
+    child = f"import time, pathlib; time.sleep(3); pathlib.Path({str(left)!r}).touch()"
+    code = (
+        f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep({{}})"
+    )
+    for seconds in (0, 30):
+        step = first_call.Step("starts", 1, ("-c", code.format(seconds)))
+        first_call.run(step, tmp_path)
+    time.sleep(3.5)
+    assert not left.exists()
 
 
 def test_the_first_call_ends_in_time():

@@ -42,7 +42,12 @@ ASKED = """
     accelerator autograd autograd.function autograd.grad_mode autograd.graph autograd.profiler backends backends.cuda
     backends.cudnn backends.mkldnn backends.mps compiler cuda cuda.amp cuda.memory cuda.streams distributed func jit
     masked nn nn.attention nn.functional nn.modules nn.parameter optim profiler serialization signal.windows testing
-    utils utils.benchmark utils.checkpoint utils.data utils.hooks utils.tensorboard
+    utils utils.benchmark utils.checkpoint utils.data utils.data.dataloader utils.data.distributed utils.hooks
+    utils.tensorboard
+    nn.modules.activation nn.modules.batchnorm nn.modules.normalization nn.modules.rnn nn.modules.transformer
+    nn.parallel.parallel_apply nn.parallel.replicate
+    optim.adadelta optim.adagrad optim.adam optim.adamax optim.adamw optim.asgd optim.nadam optim.radam optim.rmsprop
+    optim.rprop optim.sgd optim.sparse_adam
 """.split()
 # Of these, the ones that PyTorch has as packages.
 _PARENTS = frozenset("accelerator backends.cudnn compiler masked profiler signal.windows".split())

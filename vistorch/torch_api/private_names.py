@@ -259,7 +259,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("fx._pytree", _TRACED, "register_pytree_flatten_spec tree_flatten_spec", ""),
     ("fx.experimental.proxy_tensor", _TRACED, "make_fx", "ProxyTorchDispatchMode"),
     ("fx.experimental.symbolic_shapes", _COMPILER, "", "ShapeEnv DimDynamic StatelessSymbolicContext"),
-    ("fx.node", _TRACED, "map_arg map_aggregate", "Node"),
+    ("fx.node", _TRACED, "map_arg map_aggregate", "Argument BaseArgumentTypes Node Target"),
     ("fx.passes.infra.pass_base", _TRACED, "", "PassBase PassResult"),
     ("fx.proxy", _TRACED, "", "Proxy Attribute"),
     ("monitor", "write what you count to a file.", "log_event", "Stat Event TensorboardEventHandler"),

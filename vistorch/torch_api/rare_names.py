@@ -179,6 +179,11 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
         "",
         "BackwardHook",
     ),
+    *(
+        (f"optim.{name.lower()}", f"make an `optim.{name}` of the parameters.", name.lower(), "")
+        for name in "Adadelta Adagrad Adam Adamax AdamW ASGD NAdam RAdam RMSprop Rprop SGD".split()
+    ),
+    ("optim.adamw", "make an `optim.AdamW` of the parameters.", "adam", ""),
 )
 
 
@@ -187,6 +192,15 @@ def _own(names: str, **others: str) -> dict[str, str]:
     return {name: f"rare_values:{others.get(name, name)}" for name in (*names.split(), *others)}
 
 
+def _from(home: str, names: str) -> dict[str, str]:
+    """Names that PyTorch's module holds because it imports them from another one."""
+    return {name: f"{home}:{name}" for name in names.split()}
+
+
+_OPTIMIZERS = """
+    optim.adadelta optim.adagrad optim.adam optim.adamax optim.asgd optim.nadam optim.radam optim.rmsprop optim.rprop
+    optim.sgd
+"""
 # The modules -> a name -> where vistorch has the thing: "module:name".
 VALUES: dict[str, dict[str, str]] = {
     "torch": {
@@ -256,6 +270,21 @@ VALUES: dict[str, dict[str, str]] = {
     ),
     "utils": {"deterministic": "utils.deterministic:", "weak": "utils.weak:"},
     "utils.hooks": _own("unserializable_hook warn_if_has_hooks"),
+    # What a module holds because it imports it itself: programs take it from there.
+    _OPTIMIZERS: _from("optim.optimizer", "Optimizer"),
+    "optim.adadelta optim.adamax optim.adamw optim.radam optim.rmsprop": _from("", "Tensor"),
+    "optim.sgd optim.sparse_adam": _from("", "Tensor"),
+    "optim.adamw": _from("optim", "Adam"),
+    "nn.modules.activation": _from("nn.init", "xavier_normal_ xavier_uniform_"),
+    "nn.modules.batchnorm": _from("nn.parameter", "Parameter UninitializedBuffer UninitializedParameter"),
+    "nn.modules.normalization": _from("", "Size"),
+    "nn.modules.rnn": {**_from("nn", "Module Parameter"), **_from("nn.utils.rnn", "PackedSequence")},
+    "nn.modules.transformer": {
+        **_from("nn", "Dropout Linear MultiheadAttention"),
+        **_from("nn.init", "xavier_uniform_"),
+    },
+    "nn.parallel.parallel_apply nn.parallel.replicate": _from("nn", "Module"),
+    "utils.data.dataloader utils.data.distributed": _from("utils.data", "Dataset"),
 }
 # The modules -> a name -> what a function without arguments answers.
 ANSWERS: dict[str, dict[str, Any]] = {

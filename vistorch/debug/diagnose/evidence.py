@@ -150,9 +150,7 @@ class Evidence(Lineage):
         self.overwritten: tuple | None = None
         self.wrote: dict[int, Any] = {}  # by version cell, in this turn: where its memory was written last
         self.hand: dict[int, int] = {}  # by leaf: how often something but an optimizer wrote it
-        self.seeds: list[
-            tuple[int, Any, int, bool]
-        ] = []  # seed, place, turn, whether numbers were drawn before
+        self.seeds: list[tuple] = []  # seed, place, turn, whether numbers were drawn before
         self.changed: dict[tuple, list] = {}  # by memory that `__getitem__` writes: times, op, what owns it
         self.filled: set[int] = set()  # owners that are filled there
         self.owners: dict[int, Any] = {}  # they are kept, so that no other has their number

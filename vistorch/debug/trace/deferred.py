@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.memory.array_memory import reach
 from ..device_reads import Batch, place_of
 from ..numbers import plain
 
@@ -231,14 +232,8 @@ def bring(events: list[Event], sizes: list[dict[int, float]], shown: list[bool])
 
 def span(d: Any) -> tuple[int, int]:
     """The addresses that an array lies between."""
-    address = getattr(getattr(d, "data", None), "ptr", None)
-    start = d.__array_interface__["data"][0] if address is None else address
-    low = high = 0
-    for n, step in zip(d.shape, d.strides, strict=True):
-        if n == 0:
-            return start, start
-        low, high = low + min(0, step * (n - 1)), high + max(0, step * (n - 1))
-    return start + low, start + high + d.itemsize
+    low, length = reach(d)
+    return low, low + length
 
 
 def meet(a: tuple[int, int], b: tuple[int, int]) -> bool:

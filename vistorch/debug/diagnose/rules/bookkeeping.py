@@ -18,6 +18,15 @@ from .base import Rule
 HABIT = 2  # steps in which a thing must have happened
 
 
+def first_and_last(rates: list) -> tuple[str, str]:
+    """What proves that a learning rate was moved.
+
+    Args:
+        rates: those of all steps.
+    """
+    return "learning rate, first and last", f"{number(rates[0])}, {number(rates[-1])}"
+
+
 def names(texts: list[str], most: int = 3) -> str:
     """A few names, and how many more there are."""
     texts = [t for t in texts if t]
@@ -254,7 +263,7 @@ class RateZero(Rule):
                 ("steps of the optimizer", steps),
                 ("steps of the scheduler", count),
                 ("steps it is made for", whole),
-                ("learning rate, first and last", f"{number(rates[0])}, {number(rates[-1])}"),
+                first_and_last(rates),
             ],
             confirm=(f"{optimizer}.param_groups[0]['lr']", number(rates[-1])),
             unless="the run was ended long before its end.",
@@ -285,7 +294,7 @@ class RateZero(Rule):
             proof=[
                 ("steps until it is a thousandth", at),
                 ("steps", len(rates)),
-                ("learning rate, first and last", f"{number(rates[0])}, {number(rates[-1])}"),
+                first_and_last(rates),
                 course.ends(),
             ],
             confirm=(f"{optimizer}.param_groups[0]['lr']", number(rates[-1])),
@@ -362,7 +371,7 @@ class RateZero(Rule):
             proof=[
                 ("steps of the optimizer", ledger.steps),
                 ("steps of the scheduler", count),
-                ("learning rate, first and last", f"{number(rates[0])}, {number(rates[-1])}"),
+                first_and_last(rates),
             ],
             confirm=(f"{optimizer}.param_groups[0]['lr']", number(rates[-1])),
             unless="its numbers are meant in batches.",

@@ -535,14 +535,15 @@ def factor(v: Value) -> float | None:
     if v.op not in ("mul", "rmul", "div") or not v.parents:
         return None
     others = [x for x in v.ins if x is not v.parents[0]]
-    d = (
-        array(others[0])
-        if len(others) == 1 and others[0].__class__ is Value and not others[0].needs
-        else None
-    )
-    if len(others) != 1 or (others[0].__class__ is Value and (d is None or d.size != 1)):
+    if len(others) != 1:
         return None
-    by = abs(float(others[0] if d is None else d.reshape(-1)[0]))
+    other = others[0]
+    if other.__class__ is Value:
+        d = None if other.needs else array(other)
+        if d is None or d.size != 1:
+            return None
+        other = d.reshape(-1)[0]
+    by = abs(float(other))
     if v.op == "div":
         return 1 / by if by and v.ins[0] is v.parents[0] else None
     return by

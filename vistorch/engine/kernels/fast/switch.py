@@ -113,9 +113,7 @@ class _Sizes:
     point = 1 << 11  # elements
     pool = 1 << 12  # elements of the input
     recurrent = 1 << 16  # elements of the input times units
-    solver = (
-        1 << 10
-    )  # rows of a matrix that LAPACK takes apart with several threads; QR gains nothing by them
+    solver = 1 << 10  # rows of a matrix that LAPACK takes apart with several threads; by QR nothing is gained
     product = 1 << 18  # multiplications; OpenBLAS takes one thread up to there, whatever it may
 
 

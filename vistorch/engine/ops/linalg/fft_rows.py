@@ -33,15 +33,18 @@ def _laid(xp, out, input, dims, last_stays):
 
 def _shared(transform, input, dims):
     """`transform(input)`, the first dim on several threads where it is not transformed and there is much."""
-    if input.__class__ is not np.ndarray or input.size < BIG or 0 in dims or threads.count() == 1:
+    if input.__class__ is not np.ndarray or input.size < BIG or 0 in dims or len(input) == 1:
         return transform(input)
-    first = transform(input[:1])
+    if threads.count() == 1:
+        return transform(input)
+    first = transform(input[:1])  # says what shape and type all of them have
     out = np.empty((len(input), *first.shape[1:]), first.dtype)
+    out[:1], made, rest = first, out[1:], input[1:]
 
     def some(start, stop):
-        out[start:stop] = transform(input[start:stop])
+        made[start:stop] = transform(rest[start:stop])
 
-    threads.split(some, len(input), input.size * _NANOSECONDS, 1)
+    threads.split(some, len(rest), rest.size * _NANOSECONDS, 1)
     return out
 
 

@@ -8,11 +8,13 @@ Invariant: a tensor keeps its values, its strides, and what it shares memory wit
 import contextlib
 import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 import vistorch as L
+from tests.ops.library import attempt
 
 NAMESPACES = (
     "",
@@ -74,6 +76,12 @@ def freeze_rng_state() -> Any:
         yield
     finally:
         L.set_rng_state(state)
+
+
+def refusal(call: Callable[[], Any]) -> tuple[str, str] | None:
+    """The type and the sentence of what a call raises, in PyTorch's words; None where it raises nothing."""
+    error = attempt(call).error
+    return None if error is None else (type(error).__name__, str(error).replace("vistorch", "torch"))
 
 
 class Carrier:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import vistorch as L
-from tests.conformance.carried import Carrier
+from tests.conformance.carried import Carrier, refusal
 from tests.conformance.database import optimizers
 from tests.ops.library import numpy_of
 
@@ -104,11 +104,9 @@ def _refused(lib, kind, given, value):
     params = given.params
     if isinstance(params, list) and all(isinstance(p, torch.Tensor) for p in params):
         params = [_alike(lib, p, value) for p in params]
-    try:
-        kind(value(params) if params is given.params else params, **value(dict(given.kwargs))).step()
-    except Exception as refused:
-        return type(refused).__name__, str(refused).replace("vistorch", "torch")
-    return None
+    return refusal(
+        lambda: kind(value(params) if params is given.params else params, **value(dict(given.kwargs))).step()
+    )
 
 
 @pytest.mark.parametrize("name", KINDS)

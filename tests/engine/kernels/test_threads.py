@@ -220,16 +220,26 @@ def trained(steps=2):
     return [p.detach().numpy().copy() for p in net.parameters()]
 
 
-def test_deterministic_algorithms_make_training_the_same_for_any_number(many):
-    L.use_deterministic_algorithms(True)
-    try:
-        many(1)
-        want = trained()
-        many(3)
-        for a, b in zip(trained(), want, strict=True):
-            np.testing.assert_array_equal(a, b)
-    finally:
-        L.use_deterministic_algorithms(False)
+@pytest.fixture
+def same_when_deterministic(many):
+    """Checks that what is computed is the same bits for one thread and for three."""
+
+    def check(compute):
+        L.use_deterministic_algorithms(True)
+        try:
+            many(1)
+            want = compute()
+            many(3)
+            for a, b in zip(compute(), want, strict=True):
+                np.testing.assert_array_equal(a, b)
+        finally:
+            L.use_deterministic_algorithms(False)
+
+    return check
+
+
+def test_deterministic_algorithms_make_training_the_same_for_any_number(same_when_deterministic):
+    same_when_deterministic(trained)
 
 
 def products():
@@ -245,17 +255,9 @@ def products():
 
 
 @pytest.mark.parametrize("kernels", ["oneDNN", "numpy"])
-def test_deterministic_algorithms_make_products_the_same_for_any_number(many, kernels):
+def test_deterministic_algorithms_make_products_the_same_for_any_number(same_when_deterministic, kernels):
     with L.backends.mkldnn.flags(enabled=kernels == "oneDNN"):
-        L.use_deterministic_algorithms(True)
-        try:
-            many(1)
-            want = products()
-            many(3)
-            for a, b in zip(products(), want, strict=True):
-                np.testing.assert_array_equal(a, b)
-        finally:
-            L.use_deterministic_algorithms(False)
+        same_when_deterministic(products)
         if kernels == "numpy":
             assert set(threads.blas_counts()) <= {3}  # BLAS has its threads back
 

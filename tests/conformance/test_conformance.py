@@ -24,7 +24,7 @@ ONCE_WRONG = {
     "masked.cumsum masked.log_softmax masked.logaddexp masked.logsumexp masked.mean masked.median masked.norm "
     "masked.normalize masked.prod masked.softmin masked.std",
     "gradients": "cdist nn.functional.conv_transpose2d nn.functional.conv_transpose3d masked.logaddexp masked.norm",
-    "second order": "nn.functional.conv_transpose2d masked.mean nanquantile quantile",
+    "second order": "cov nn.functional.conv_transpose2d masked.mean nanquantile quantile",
     "forward mode": "nn.functional.max_unpool1d nn.functional.max_unpool2d nn.functional.max_unpool3d",
     "errors": "__radd__ __rdiv__ bitwise_and cat float_power gather index_select kthvalue multinomial narrow_copy pow "
     "remainder rsub signal.windows.hann special.zeta xlogy",

@@ -94,6 +94,9 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
         freedom = freedom.clone().zero_() if isinstance(freedom, Tensor) else 0
     x = x - middle.unsqueeze(1)
     product = METHODS["mm"](x, (x if w is None else x * w).t().conj())
+    if x._data.shape[0] == 1 and product._data.dtype.kind == "c":  # a variance: real, whatever rounding says
+        real = FUNCTIONS["view_as_real"](product).select(-1, 0)
+        product = FUNCTIONS["complex"](real, real.detach().clone().zero_())
     return METHODS["true_divide"](product, freedom).squeeze()
 
 

@@ -89,6 +89,13 @@ def theme(request):
     return request.param
 
 
+def slowed(page):
+    """The page, its processor as many times slower as $SLOW says: tests that lose a race then are found."""
+    if slow := os.environ.get("SLOW"):
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": float(slow)})
+    return page
+
+
 @pytest.fixture
 def page(request, context, pages):
     """A page; an error in its console, or a request to another host, fails the test.
@@ -96,7 +103,7 @@ def page(request, context, pages):
     The test of a notebook has the page in which its application is open: to load it takes longer than most of them.
     """
     application = request.node.callspec.params["jupyter"] if "notebook" in request.fixturenames else None
-    page = pages.pop(application, None) or context.new_page()
+    page = pages.pop(application, None) or slowed(context.new_page())
     page.bring_to_front()  # Jupyter hardly asks its server anything in a page that nobody sees
     page.console = driver.Console(page)
     yield page

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 import vistorch
-from tests.ui.views import View, middle
+from tests.ui.views import View, boxes, middle
 from vistorch import nn, optim, vt
 
 MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=2</script>&amp;"\''
@@ -182,10 +182,10 @@ def test_value_gradient_and_update_share_one_cursor(standalone, shoot):
     layer = trained(nn.Linear(30, 20))
     view = View(standalone(vt.show(layer.weight, name="fc.weight").html()))
     expect(view.root.locator(".vt-sub")).to_have_count(3)
-    boxes = [view.root.locator(".vt-view canvas").nth(i).bounding_box() for i in range(3)]
-    assert len({box["y"] for box in boxes}) == 1 and len({box["width"] for box in boxes}) == 1
+    places = boxes(*(view.root.locator(".vt-view canvas").nth(i) for i in range(3)))
+    assert len({box["y"] for box in places}) == 1 and len({box["width"] for box in places}) == 1
     middle_one = view.root.locator(".vt-view canvas").nth(1)
-    middle_one.hover(position={"x": boxes[1]["width"] * 0.5, "y": boxes[1]["height"] * 0.5})
+    middle_one.hover(position={"x": places[1]["width"] * 0.5, "y": places[1]["height"] * 0.5})
     expect(view.where).not_to_have_text("[0, 0]")
     i, j = map(int, re.findall(r"\d+", view.where.inner_text()))
     shown = [float(text.replace("−", "-")) for text in view.values.all_inner_texts()]
@@ -199,7 +199,7 @@ def test_a_strip_unfolds(standalone):
     page = standalone(vt.show(cases()["strip"], name="out").html())
     rows = page.locator(".vt-row")
     expect(rows).to_have_count(5)
-    assert len({round(row.bounding_box()["height"]) for row in rows.all()}) == 1
+    assert len({round(row["height"]) for row in boxes(*rows.all())}) == 1
     page.keyboard.press("Tab")
     rows.first.focus()
     page.keyboard.press("Enter")
@@ -255,5 +255,5 @@ def test_the_place_of_a_scalar_is_where_its_bar_ends(standalone):
     expect(number).to_have_text("0.7500")
     number.click()
     expect(page.locator(".vt-line .vt-hint")).to_have_text("copied 0.7500")
-    box = page.locator(".vt-range canvas").bounding_box()
-    assert middle(box)["y"] == pytest.approx(middle(number.bounding_box())["y"], abs=8)
+    bar, figure = boxes(page.locator(".vt-range canvas"), number)
+    assert middle(bar)["y"] == pytest.approx(middle(figure)["y"], abs=8)

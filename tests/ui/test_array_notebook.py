@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.ui import driver
-from tests.ui.views import View, allow_clipboard, clipboard
+from tests.ui.views import View, allow_clipboard, boxes, clipboard
 
 START = """%load_ext vistorch
 import vistorch as torch
@@ -51,7 +51,7 @@ def test_a_cells_value_shows_itself(notebook, page, shoot):
     assert page.locator(".jp-Notebook .jp-Cell").count() == cells
     assert len(nb.outputs(0)) == 1
     # The host's rules for lists and headings stay outside: the numbers stand in two rows of four.
-    places = [box.bounding_box() for box in view.root.locator(".vt-stats > div").all()]
+    places = boxes(*view.root.locator(".vt-stats > div").all())
     assert len({round(box["y"]) for box in places}) == 2 and len({round(box["x"]) for box in places}) == 4
     printed = nb.output(0).locator("pre").first
     assert printed.evaluate("pre => getComputedStyle(pre).fontFamily").find("mono") >= 0

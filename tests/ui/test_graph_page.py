@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import vistorch
+from tests.ui.views import boxes
 from vistorch import nn, vt
 from vistorch.debug.graph import Calls, Norms
 
@@ -120,7 +121,7 @@ def test_zoom_and_fit(standalone):
     expect(page.locator(".vt-percent")).to_have_text("125 %")
     assert page.locator("svg.vt-graph").first.bounding_box()["width"] == pytest.approx(1.25 * wide, rel=0.01)
     page.keyboard.press("f")
-    box, graph = page.locator(".vt-board").bounding_box(), page.locator("svg.vt-graph").first.bounding_box()
+    box, graph = boxes(page.locator(".vt-board"), page.locator("svg.vt-graph").first)
     assert graph["height"] <= box["height"] and graph["width"] <= box["width"]
 
 
@@ -169,10 +170,8 @@ def test_a_large_graph_has_a_map_and_stays_in_its_box(standalone, shoot):
     shoot("large")
     page.set_viewport_size({"width": 420, "height": 900})
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
-    assert (
-        page.locator(".vt-inspector").bounding_box()["y"]
-        > page.locator(".vt-board").bounding_box()["y"] + 200
-    )
+    inspector, board = boxes(page.locator(".vt-inspector"), page.locator(".vt-board"))
+    assert inspector["y"] > board["y"] + 200
 
 
 def test_names_with_markup_are_text(standalone, page):

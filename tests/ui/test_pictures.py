@@ -7,6 +7,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.ui import driver
+from tests.ui.views import boxes
 
 CODE = """%load_ext vistorch
 import vistorch as torch
@@ -36,7 +37,7 @@ def test_the_stepper_at_a_node(notebook, page):
         content=".jp-cell-toolbar { display: none !important }"
     )  # JupyterLab's own, over the cell
     page.mouse.move(0, 0)
-    first, last = nb.cell(0).bounding_box(), steps.locator(".vt-stepper").bounding_box()
+    first, last = boxes(nb.cell(0), steps.locator(".vt-stepper"))
     clip = {name: first[name] for name in ("x", "y", "width")}
     clip["height"] = last["y"] + last["height"] + 8 - first["y"]
     driver.ARTEFACTS.mkdir(exist_ok=True)

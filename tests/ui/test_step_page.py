@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 import vistorch
+from tests.ui.views import boxes
 from vistorch import nn, vt
 from vistorch.debug.graph import Calls
 
@@ -84,9 +85,8 @@ def test_the_keys_stand_in_the_bar_and_cover_nothing(standalone):
     """Also beside a tensor's page, whose styles are in the same document."""
     page = standalone(vt.show(vistorch.randn(3, 4)).html() + network().html())
     page.set_viewport_size({"width": 1000, "height": 900})
-    page.locator(".vt-transport").wait_for()
-    bar, keys, run = (
-        page.locator(part).bounding_box() for part in (".vt-transport", ".vt-keys", ".vt-transport .vt-run")
+    bar, keys, run = boxes(
+        *(page.locator(part) for part in (".vt-transport", ".vt-keys", ".vt-transport .vt-run"))
     )
     assert bar["y"] <= keys["y"] and keys["y"] + keys["height"] <= bar["y"] + bar["height"]
     assert keys["x"] >= run["x"] + run["width"]

@@ -22,14 +22,14 @@ test = Shapes(length=100, train=False, transform=transforms.ToTensor())
 net = LeNet()
 optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
 criterion = nn.CrossEntropyLoss()"""
-TRAIN = """%%vt watch --epochs 400 --name run
-for epoch in range(400):
+TRAIN = """%%vt watch --epochs 4000 --name run
+for epoch in range(4000):
     for images, labels in DataLoader(train, batch_size=16, shuffle=True):
         optimizer.zero_grad()
         loss = criterion(net(images), labels)
         loss.backward()
         optimizer.step()"""
-SHORT = TRAIN.replace("400", "2")
+SHORT = TRAIN.replace("4000", "2")
 
 
 def number_of(panel):

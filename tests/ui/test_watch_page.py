@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 import vistorch
 import vistorch.nn.functional as F
+from tests.ui.views import boxes
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.utils.data import DataLoader
@@ -196,7 +197,7 @@ def test_classes_say_what_the_run_counted(recorded, standalone):
             assert (now is None) if share > 1 else abs(int(now) - 100 * share) <= 0.5 + 1e-9
             few = 0 < said["seen"][c] < 20
             assert ("vt-w-few" in bar.get_attribute("class")) == few
-        tops = [page.locator(f'.vt-class[data-class="{c}"]').bounding_box()["y"] for c in range(10)]
+        tops = [box["y"] for box in boxes(*(page.locator(f'.vt-class[data-class="{c}"]') for c in range(10)))]
         assert sorted(range(10), key=tops.__getitem__) == sorted(range(10), key=lambda c: (shares[c], c))
 
 

@@ -91,6 +91,17 @@ def middle(box):
     return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
 
 
+BOXES = """elements => elements.map((e) => {
+  const { x, y, width, height } = e.getBoundingClientRect();
+  return { x, y, width, height };
+})"""
+
+
+def boxes(*locators):
+    """Return where these elements are, all at one moment: one by one, a page that grows meanwhile shows two layouts."""
+    return locators[0].page.evaluate(BOXES, [locator.element_handle() for locator in locators])
+
+
 def allow_clipboard(page):
     """Let a page read and write the clipboard."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

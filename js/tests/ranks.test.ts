@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { controls } from "../src/ranks/bar";
 import widget from "../src/ranks/page";
 import { ticks } from "../src/ranks/svg";
 import type { Lane, Row, State, Step } from "../src/ranks/types";
@@ -156,5 +157,26 @@ describe("an axis", () => {
     expect(of("step").disabled).toBe(true);
     expect(going.el.querySelector<HTMLInputElement>(".vt-rk-bar0 input")!.value).toBe("0.1");
     expect(shown().querySelector<HTMLElement>(".vt-rk-bar0")!.hidden).toBe(true);
+  });
+});
+
+describe("the controls of all ranks", () => {
+  const bar = (say: string) => ({ on: true, paused: true, rate: 0.1, say });
+
+  it("keep a refused learning rate in sight until something else is typed or asked", () => {
+    const hands = controls();
+    hands.update(state({ bar: bar("Paused after step 7.") }), true);
+    const field = hands.root.querySelector("input")!;
+    const note = hands.root.querySelector(".vt-note")!;
+    field.value = "fast";
+    field.dispatchEvent(new Event("input"));
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    expect(note.textContent).toContain("not “fast”");
+    hands.update(state({ bar: bar("Paused after step 7, 48 ms after the click.") }), true);
+    expect(note.textContent).toContain("not “fast”");
+    field.value = "0.01";
+    field.dispatchEvent(new Event("input"));
+    hands.update(state({ bar: bar("Paused after step 7, 48 ms after the click.") }), true);
+    expect(note.textContent).toBe("Paused after step 7, 48 ms after the click.");
   });
 });

@@ -18,8 +18,7 @@ export interface Controls {
 export function controls(): Controls {
   let model: Model | null = null;
   let number = 0;
-  let refused = "";
-  let said = "";
+  let refused = ""; // stays until the next thing that is asked or typed
   const words = new Map<string, HTMLButtonElement>();
   const send = (word: string, value?: number): void => {
     refused = "";
@@ -45,10 +44,13 @@ export function controls(): Controls {
     if (Number.isFinite(value) && value >= 0) {
       send("rate", value);
       typed = false;
-    } else say(`A learning rate is a number from 0 on, not “${rate.value.slice(0, 40)}”.`);
+    } else say((refused = `A learning rate is a number from 0 on, not “${rate.value.slice(0, 40)}”.`));
   };
   let typed = false;
-  rate.addEventListener("input", () => (typed = true));
+  rate.addEventListener("input", () => {
+    typed = true;
+    refused = "";
+  });
   rate.addEventListener("keydown", (e) => e.key === "Enter" && set());
   const give = button("Set", set);
   const note = el("span.vt-note", { role: "status" });
@@ -75,9 +77,7 @@ export function controls(): Controls {
     pause.disabled = stop.disabled = give.disabled = rate.disabled = !bar.on;
     step.disabled = !bar.on || !paused;
     if (!typed && bar.rate !== null && document.activeElement !== rate) rate.value = String(+bar.rate.toPrecision(6));
-    if (bar.say !== said) refused = "";
-    said = bar.say;
-    say(refused || said || "Controls act on all ranks at the end of the same step.");
+    say(refused || bar.say || "Controls act on all ranks at the end of the same step.");
   }
   return {
     root,

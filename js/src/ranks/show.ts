@@ -151,7 +151,7 @@ export function show(state: State, frame: Frame): () => void {
         el("h3", { text: "One step" }),
         el("b", { text: step ? ms(step.total) : "–" }),
         el("span.vt-space"),
-        pair([`step ${state.newest?.number ?? "–"}`, `median of ${state.of}`], !now.newest, "which step", (middle) => {
+        pair([`step ${state.newest ? count(state.newest.number) : "–"}`, `median of ${state.of}`], !now.newest, "which step", (middle) => {
           now.newest = !middle;
           draw();
         }),

@@ -184,7 +184,7 @@ export function filters(view: View): Part {
             }
       }
     });
-    canvas.setAttribute("aria-label", `${n} filters of ${f.chosen} and their gradients, after step ${f.step ?? 0}`);
+    canvas.setAttribute("aria-label", `${n} filters of ${f.chosen} and their gradients, after step ${count(f.step ?? 0)}`);
   }
   return { root, paint: () => (root.isConnected ? again() : undefined) };
 }

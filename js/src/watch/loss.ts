@@ -264,7 +264,7 @@ export function loss(view: View): Part {
     set(
       canvas,
       "aria-label",
-      `loss, ${lossText(state.head.loss)} after step ${state.head.step}; ` +
+      `loss, ${lossText(state.head.loss)} after step ${count(state.head.step)}; ` +
         "arrows move the cursor, the table beside it holds the numbers",
     );
   }

@@ -67,14 +67,14 @@ export function samples(view: View): Part {
       {
         role: "img",
         "data-index": m.index,
-        title: `${m.index === null ? "" : `number ${m.index} of the dataset, `}${m.where}, step ${m.step}`,
-        "aria-label": `${number ? `number ${m.index}, ` : ""}step ${m.step}: ${top
+        title: `${m.index === null ? "" : `number ${m.index} of the dataset, `}${m.where}, step ${count(m.step)}`,
+        "aria-label": `${number ? `number ${m.index}, ` : ""}step ${count(m.step)}: ${top
           .map(([c, p]) => `${nameOf(state, c)} ${p.toFixed(2)}`)
           .join(", ")}`,
       },
       m.image ? picture(m.image) : el("span.vt-w-picture.vt-w-blank", { text: "no picture" }),
       ...scores,
-      el("div.vt-w-where", { text: number ? `${number}${m.step}` : `step ${m.step}` }),
+      el("div.vt-w-where", { text: number ? `${number}${count(m.step)}` : `step ${count(m.step)}` }),
     );
     made.set(m, one);
     return one;

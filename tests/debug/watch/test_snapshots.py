@@ -10,6 +10,7 @@ from tests.debug.watch.loops import F, blobs, conv_net, pictures, small_training
 from vistorch import nn, optim
 from vistorch.debug.watch import watch
 from vistorch.debug.watch.snapshots import Snapshot, Snapshots
+from vistorch.debug.watch.words import table_text
 from vistorch.utils.data import DataLoader, TensorDataset
 
 
@@ -105,6 +106,15 @@ def test_what_the_run_knew_goes_back_too():
     assert log[1]["undone"] and log[1]["effect"].endswith("undone by the rewind") and not log[0]["undone"]
     assert log[2]["effect"] == "weights, optimizer and generators restored; learning rate back to 0.1"
     assert run.tally().samples == 60 and versions
+
+
+def test_large_numbers_of_steps_are_written_alike_everywhere():
+    net, opt, loop = small_training()
+    with watch(net, opt, snapshot_every=0) as run:
+        loop(1003, lambda i: run.rewind(1000) if i == 1002 else run.snapshot() if i == 999 else None)
+    assert [e["what"] for e in run.state()["log"]["items"]][1] == "rewound from step 1,003 to snapshot 1,000"
+    assert run.say == "Finished after step 1,000."
+    assert table_text(run).startswith("Finished after step 1,000")
 
 
 def test_rewinding_after_the_end():

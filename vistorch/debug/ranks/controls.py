@@ -151,7 +151,7 @@ class Controls:
         else:
             late = self.active - self.there
             has = "has" if len(late) == 1 else "have"
-            end = f"the end of step {self.asked['step']}"
+            end = f"the end of step {self.asked['step']:,}"
             self.say = f"{named(late).capitalize()} {has} not come to {end} yet; the others wait there."
 
     def bar(self) -> Bar:
@@ -187,7 +187,7 @@ class Controls:
             return
         self.asked = None
         took = f"all ranks, {1000 * (time.monotonic() - self.begin):.0f} ms after the click"
-        after = f"after step {self.step}, {took}."
+        after = f"after step {self.step:,}, {took}."
         if asked["rate"] is not None:
             self.rate = asked["rate"]
             self.say = f"Learning rate {self.rate:g} {after}"

@@ -343,14 +343,14 @@ def _alarm(run: Any, silent: list[int], now: float) -> Alarm | None:
             if one.gone is not None:
                 sentence = one.gone.sentence()
                 return {
-                    "title": f"Rank {rank} has ended in step {run.beats.get(rank, {}).get('step', run.done)}",
+                    "title": f"Rank {rank} has ended in step {run.beats.get(rank, {}).get('step', run.done):,}",
                     "text": f"{sentence[:1].upper()}{sentence[1:]}. The other ranks were ended; no process is left.",
                     "bad": True,
                 }
         for rank, one in run.outcomes.items():
             if not one.ok and not one.interrupted:
                 return {
-                    "title": f"Rank {rank} raised {one.name} in step {run.beats.get(rank, {}).get('step', run.done)}",
+                    "title": f"Rank {rank} raised {one.name} in step {run.beats.get(rank, {}).get('step', run.done):,}",
                     "text": one.says.partition("\n")[0],
                     "bad": True,
                 }
@@ -359,7 +359,7 @@ def _alarm(run: Any, silent: list[int], now: float) -> Alarm | None:
         return None
     rank = silent[0]
     beat = run.beats[rank]
-    place = f"step {beat['step']}, {beat['part']}" + (f", {beat['where']}" if beat["where"] else "")
+    place = f"step {beat['step']:,}, {beat['part']}" + (f", {beat['where']}" if beat["where"] else "")
     others = [str(one) for one in range(run.count) if one not in silent]
     who = (
         f"Rank {others[0]} waits"

@@ -172,7 +172,7 @@ class Controls:
 
     def _hold(self, late: str = "") -> None:
         self.commands.paused = True
-        say = f"Paused after step {self.progress.step}{late}. The loop waits at the step boundary."
+        say = f"Paused after step {self.progress.step:,}{late}. The loop waits at the step boundary."
         self.progress.set("paused", say)
         self.changes.touch("log")
         self.refresher.refresh(show=False)
@@ -254,7 +254,7 @@ class Controls:
         self.log.write(self.progress.step, "stepper", "opens on the next backward pass")
         if self.commands.paused:
             opens = "The stepper opens at the next backward pass: Resume, or one step."
-            self.progress.say = f"Paused after step {self.progress.step}. {opens}"
+            self.progress.say = f"Paused after step {self.progress.step:,}. {opens}"
 
     def _do_trace(self, command: dict, asked: float) -> None:
         self._begin_hunt("trace")
@@ -324,8 +324,8 @@ class Controls:
     def _do_rewind(self, command: dict, asked: float) -> None:
         step = self.history.rewind(command["step"])
         if not self.progress.open:
-            self.progress.say = f"The model holds the weights of step {step}."
+            self.progress.say = f"The model holds the weights of step {step:,}."
         elif self.commands.paused:
             wait = "The loop waits at the step boundary."
-            self.progress.say = f"Paused at step {step}, where the rewind went. {wait}"
+            self.progress.say = f"Paused at step {step:,}, where the rewind went. {wait}"
             self.reader.fill_from_training()

@@ -88,7 +88,7 @@ class History:
         effect = "weights, optimizer and generators restored"
         if rate is not None and self.optimizers.rate != rate:
             effect += f"; learning rate back to {rate_text(self.optimizers.rate or 0)}"
-        what = f"rewound from step {before} to snapshot {kept.step}"
+        what = f"rewound from step {before:,} to snapshot {kept.step:,}"
         self.log.write(before, what, effect, before, kept.step)
         self.budget.rewound(kept.step)
         self.changes.touch(

@@ -281,12 +281,12 @@ class Run:
         if error is None:
             self._close("finished", "")
         elif isinstance(error, StopTraining):
-            self._close("stopped", f"Stopped after step {self.step}; the model is kept.")
+            self._close("stopped", f"Stopped after step {self.step:,}; the model is kept.")
             return error.run is self
         elif isinstance(error, KeyboardInterrupt):
             self._close(
                 "interrupted",
-                f"Interrupted in step {self.step + 1}; shown: the last whole step, {self.step}.",
+                f"Interrupted in step {self.step + 1:,}; shown: the last whole step, {self.step:,}.",
             )
         else:
             self.progress.error = describe(error, self.model, self.step)
@@ -319,11 +319,11 @@ class Run:
             progress.says.append(why)
         self.budget.close()
         progress.set(
-            "finished" if status == "waiting" else status, say or f"Finished after step {self.step}."
+            "finished" if status == "waiting" else status, say or f"Finished after step {self.step:,}."
         )
         alarm = self.alarm
         if alarm is not None and alarm.now and progress.status == "finished":
-            progress.set("ended", f"Ended after step {self.step}, {alarm.word}.")
+            progress.set("ended", f"Ended after step {self.step:,}, {alarm.word}.")
         self.changes.touch("head", "accuracy", "log", "findings")
         self.commands.paused = False
         self.refresher.show_now()

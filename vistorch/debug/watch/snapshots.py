@@ -109,7 +109,7 @@ class Snapshot:
         for t, kept in self.tensors:
             if t.shape != kept.shape or t.dtype != kept.dtype or t.device != kept.device:
                 return (
-                    f"the model has changed since step {self.step}: a tensor of shape {tuple(kept.shape)} is now "
+                    f"the model has changed since step {self.step:,}: a tensor of shape {tuple(kept.shape)} is now "
                     f"{tuple(t.shape)}, {t.dtype} on {t.device}"
                 )
         return ""

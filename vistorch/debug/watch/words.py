@@ -48,9 +48,9 @@ def line_of(run: Any) -> str:
     Args:
         run: the run.
     """
-    parts = [f"step {run.step}" + (f"/{run.steps}" if run.steps else "")]
+    parts = [f"step {run.step:,}" + (f"/{run.steps:,}" if run.steps else "")]
     if run.epoch:
-        parts.append(f"epoch {run.epoch}" + (f"/{run.epochs_total}" if run.epochs_total else ""))
+        parts.append(f"epoch {run.epoch:,}" + (f"/{run.epochs_total:,}" if run.epochs_total else ""))
     parts.append(f"loss {loss_text(run.loss)}")
     tally, name, value = run.tally(), *run.tasks.number
     if name:
@@ -72,11 +72,11 @@ def table_text(run: Any) -> str:
     """
     word = run.status.capitalize()
     out = [run.title] if run.title else []
-    head = f"{word} after step {run.step}" if run.step else word
+    head = f"{word} after step {run.step:,}" if run.step else word
     if run.step and run.steps:
-        head += f" of {run.steps}"
+        head += f" of {run.steps:,}"
     if run.epoch:
-        head += f", epoch {run.epoch}"
+        head += f", epoch {run.epoch:,}"
     out.append(head)
     if run.alarm is not None:
         out += alarm_lines(run.alarm)
@@ -95,17 +95,16 @@ def table_text(run: Any) -> str:
         out.append(said)
     window = None if task["kind"] in ("regression", "language") else run.tally()
     if window is not None:
-        out.append(f"accuracy {share_text(window.accuracy)} of the last {window.samples}")
+        out.append(f"accuracy {share_text(window.accuracy)} of the last {window.samples:,}")
     if without := sum(n for _, n in run.metrics.without):
-        out.append(f"{without:,} outputs not finite, no predictions: since step {run.metrics.without_from}")
+        out.append(f"{without:,} outputs not finite, no predictions: since step {run.metrics.without_from:,}")
     if run.metrics.checks:
         newest = run.metrics.checks[-1]
         said = [check_text(newest)] if check_text(newest) else []
         if newest["loss"] is not None:
             said.append(f"loss {loss_text(newest['loss'])}")
-        out.append(
-            f"validation {', '.join(said)}{', ' if said else ''}{newest['samples']} samples after step {newest['step']}"
-        )
+        said.append(f"{newest['samples']:,} samples after step {newest['step']:,}")
+        out.append(f"validation {', '.join(said)}")
     out += run.says
     lines = lines_of(task)
     if lines:

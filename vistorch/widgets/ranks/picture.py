@@ -113,7 +113,7 @@ def _losses(sheet: Sheet, state: Any) -> None:
         tag("path", d=f"M{path(high)}", fill="none", stroke=c["ink2"], stroke_width=0.8),
         tag("path", d=f"M{path(low)}", fill="none", stroke=c["ink2"], stroke_width=0.8),
         tag("path", d=f"M{path(state['mean'])}", fill="none", stroke=c["value"], stroke_width=2),
-        words(left, bottom + 16, f"step {int(at[0])}", font_size=11, fill=c["ink2"]),
+        words(left, bottom + 16, f"step {int(at[0]):,}", font_size=11, fill=c["ink2"]),
         words(right, bottom + 16, f"{int(at[-1])}", text_anchor="end", font_size=11, fill=c["ink2"]),
     )
     sheet.y = bottom + 24

@@ -68,7 +68,7 @@ def _walk(run: Any, stepper: WalkedPass, shell: Any) -> str:
         display(view)
         if stepper.closed:  # no page asks the kernel
             return ""
-        where = f"in the backward pass of step {run.step + 1}"
+        where = f"in the backward pass of step {run.step + 1:,}"
         run.progress.set("paused", f"The stepper is open below, {where}: leave it to go on.")
         run.changes.touch("head")
         run.refresher.show_now()

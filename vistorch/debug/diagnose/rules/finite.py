@@ -173,19 +173,21 @@ class NotFinite(Rule):
                 return  # the run diverged: it is for the rule that looks at the course
         op = f["op"]
         if f["source"]:
-            text = f"{what} is {f['kind']} from step {f['step']} on: the data it was computed from holds it."
+            text = (
+                f"{what} is {f['kind']} from step {f['step']:,} on: the data it was computed from holds it."
+            )
             place, label = f["place"] or f["fed"] or f["back"], "is given it"
         elif op:
             fact = f" ({f['facts'][0]}: {f['facts'][1]})" if f["facts"] else ""
             text = (
-                f"{what} is {f['kind']} from step {f['step']} on: {op} has no finite slope there{fact}."
+                f"{what} is {f['kind']} from step {f['step']:,} on: {op} has no finite slope there{fact}."
                 if f.get("slope")
-                else f"{what} is {f['kind']} from step {f['step']} on: it comes from {op}{fact}."
+                else f"{what} is {f['kind']} from step {f['step']:,} on: it comes from {op}{fact}."
             )
             place, label = f["place"], "first one"
         else:
             text, place, label = (
-                f"{what} is {f['kind']} from step {f['step']} on.",
+                f"{what} is {f['kind']} from step {f['step']:,} on.",
                 f["back"],
                 "starts the pass",
             )

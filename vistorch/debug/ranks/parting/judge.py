@@ -258,7 +258,7 @@ class _Judge:
         sums = ["–" if op is None else "".join(o[:DIGITS] for o in op["outs"][:1]) for op in ops]
         row = Part(tensor=op["name"], when=f"op {at + 1}", sums=sums, odd=odd, differs=None, first=True)
         return self._empty(
-            title=f"Ranks part at step {step}: {name} differs first on {named([rank])}{hint}",
+            title=f"Ranks part at step {step:,}: {name} differs first on {named([rank])}{hint}",
             text=f"{text} {self._line(here, at)}".strip(),
             rank=rank,
             step=step,
@@ -353,7 +353,7 @@ class _Judge:
             for other in batches[two]:
                 if other["rows"] == mine:
                     step, there = steps[one]["step"], other["step"]
-                    return f"{given} in step {step} the batch that rank {main} is given in step {there}."
+                    return f"{given} in step {step:,} the batch that rank {main} is given in step {there:,}."
             if sorted(mine) == sorted(steps[two]["rows"]):
                 return f"{given} the samples of the batch in another order."
             if {row for batch in batches[two] for row in batch["rows"]}.issuperset(mine):
@@ -375,7 +375,7 @@ class _Judge:
         before = self._before(at, name)
         text, cure, hint, place = self._why(at, name, odd, before)
         return self._empty(
-            title=f"Ranks part at step {step}: {name} differs first on {who}{hint}",
+            title=f"Ranks part at step {step:,}: {name} differs first on {who}{hint}",
             text=text,
             rank=rank,
             step=step,
@@ -507,7 +507,7 @@ class _Judge:
     def _when(self, at: int) -> str:
         point = self.points[at][0]
         before = {FORWARD: "when forward began", BACKWARD: "after the backward pass"}
-        return f"{before.get(point['what'], point['what'])} in step {point['step']}"
+        return f"{before.get(point['what'], point['what'])} in step {point['step']:,}"
 
     # ---- the table ----------------------------------------------------------------------------------------------
     def _rows(self, at: int, name: str, before: int | None) -> list[Part]:
@@ -537,7 +537,7 @@ class _Judge:
         odd = self.odd(sums)
         return {
             "tensor": name,
-            "when": f"{points[0]['what']}, step {points[0]['step']}",
+            "when": f"{points[0]['what']}, step {points[0]['step']:,}",
             "sums": [one[:DIGITS] for one in sums],
             "odd": odd,
             "differs": self._amount(sums, odd) if any(odd) else 0.0,

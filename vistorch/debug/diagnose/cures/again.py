@@ -52,7 +52,7 @@ def term_of_gradients(case: Case) -> Iterator[Cure]:
 
 
 def scaled_up(case: Case) -> Iterator[Cure]:
-    """Divided by what the scores are multiplied with."""
+    """Divided by what the scores are multiplied by, or the other way round."""
     program = case.program
     for node in program.nodes(case.line, ast.BinOp):
         other = {ast.Mult: "/", ast.Div: "*"}.get(type(node.op))

@@ -1,6 +1,6 @@
 """The rules, by what they look at; `RULES` are all of them.
 
-Invariant: a rule reads evidence and changes nothing; what it cannot place it does not say.
+Invariant: a rule reads evidence and changes nothing of the program; what has neither a line nor a layer is not said.
 """
 
 from . import again, bookkeeping, data, finite, learning, leftover, meaning, modes, reach, start, structure

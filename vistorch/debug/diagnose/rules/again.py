@@ -22,10 +22,10 @@ class SeedAgain(Rule):
 
     Meaning: a seed is set once, before all that is random; noise, masks and dropout have to differ from step to step.
     Fires: when one line set the default generator to one seed in four turns or more, and in half of those since it
-    began, numbers had been drawn each time since it did so before, and what the model was given differed.
+    began, numbers had been drawn each time since the generator was seeded before, and what the model was given
+    differed between looks. Files that use `fork_rng` or `set_rng_state` are left out.
     Wrong if: the same numbers are wanted at every step.
-    Healthy programs tried: another seed for each epoch, a seed before an evaluation whose generator is put back, a
-    generator of one's own, data that is made anew from its seed.
+    Healthy programs tried: another seed for each epoch or batch, a generator of one's own.
     """
 
     name, title, certainty, severity = "seed again", "seeds that are set again", EXACT, WRONG
@@ -62,11 +62,11 @@ class DataWornOut(Rule):
     """A data set changes what it has stored when a sample is read: the next epoch gets the changed one.
 
     Meaning: a sample is to be changed in a copy; an in-place op on a part of a tensor writes into the tensor.
-    Fires: when within `__getitem__` one line added to, or multiplied, memory that lasts, and that it had done so to
-    before, eight times or more, and nothing else fills that memory there.
+    Fires: when within `__getitem__` one line changed memory that lasts by arithmetic or random numbers, eight times
+    or more where it had done so before, and nothing fills that memory there.
     Wrong if: the data is to wander.
-    Healthy programs tried: changes of a copy, a buffer that is filled for each sample, a cache that is filled once,
-    counters, bounds that are applied again.
+    Healthy programs tried: changes of a copy, a buffer that is filled for each sample, a change that is made once,
+    bounds that are applied again.
     """
 
     name, title, certainty, severity = "worn", "data that is written over", EXACT, WRONG

@@ -1,8 +1,9 @@
 """What every rule is.
 
-A rule may have `at_pass(p)`, `at_look(p)` (in turns that are looked at closely), `at_step(ledger)`,
-`at_taken(kind, value, place)` and `at_drew(entry, training, call)`; `findings()` says what came of it.
-Invariant: a rule keeps numbers, places and counts, no arrays of a turn that is over.
+A rule may have `at_pass(p)`, `at_look(p)` (in turns that are looked at closely), `at_end(p)` (when a pass is over),
+`at_step(ledger)`, `at_taken(kind, value, place)` and `at_drew(entry, training, call)`; `findings()` says what came
+of it.
+Invariant: a rule keeps numbers, places and counts; of the arrays of a turn that is over, a few samples at most.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Gradients and optimizers: what is cleared, used, used again, or never used.
 
-Invariant: all of it is counted; no threshold decides but that once is no habit.
+Invariant: passes, steps and clearings are counted, and once is no habit; of rates and bounds the course of the loss
+decides as well.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class UsedTwice(Rule):
     """A step uses a gradient that an earlier step of the same optimizer has used already.
 
     Meaning: `.grad` is the sum of all passes since it was cleared; a step should use each pass once.
-    Fires: when two steps or more, and a tenth of all, found in a `.grad` a pass that the step before had used, and
-    nobody had scaled or replaced that gradient in between.
+    Fires: when two steps or more, and a tenth of all, found in the `.grad` of a parameter a pass that the step before
+    had used, and nobody had scaled or replaced that gradient in between; an LBFGS is left out.
     Wrong if: the sum is wanted, as a momentum by hand; then the gradient is scaled between steps, which is seen.
     Healthy programs tried: accumulation over several passes with one clearing, a discriminator that gets gradients
     from the generator's pass, clipping, decaying gradients by hand, two optimizers that take turns, LBFGS's
@@ -114,11 +115,12 @@ class Cleared(Rule):
     """Gradients are cleared after the pass that made them and before any step that could use them.
 
     Meaning: a step between two clearings should find the gradients of a pass.
-    Fires: when at least two steps, and eight of ten, found the gradient of every parameter that a pass had reached
-    empty or all zero, with a clearing in between.
+    Fires: when at least two steps, and eight of ten, found a parameter that a pass had reached since the step before
+    without a gradient, or with one that was all zero after a clearing, and no parameter that passes reach had a new
+    gradient in more than a fifth of the steps.
     Wrong if: a step is skipped on purpose; then there is no step, and nothing is counted.
     Healthy programs tried: a generator's pass that leaves gradients in the discriminator, which are cleared before
-    its own pass; skipped steps; `set_to_none=False`.
+    its own pass; accumulation; `set_to_none=False`.
     """
 
     name, title, certainty, severity, cheap = "cleared", "gradients cleared early", EXACT, WRONG, True
@@ -153,7 +155,8 @@ class NeverSteps(Rule):
     """Passes come and go, and an optimizer that holds what they reach makes no step.
 
     Meaning: each optimizer should step as often as its loss is computed, or once for several.
-    Fires: when four passes or more reached its parameters, it made no step, and nothing else wrote them.
+    Fires: when four passes or more reached one of its parameters, it made no step, no other optimizer stepped those
+    that passes reached, and the program did not write them.
     Wrong if: gradients are what is wanted, with an optimizer that is for later.
     Healthy programs tried: updates by hand in `no_grad`, accumulation over fewer passes than the run has, saliency
     maps.
@@ -188,18 +191,22 @@ class NeverSteps(Rule):
 
 
 class RateZero(Rule):
-    """An optimizer steps with a learning rate of 0, or one that a scheduler has shrunk to nothing.
+    """An optimizer steps with a learning rate of 0, or with one that is moved too often, too seldom or never.
 
     Meaning: the learning rate is what a gradient is multiplied by.
-    Fires: when it is 0 in more than half of at least four steps; when a scheduler was made, holds the rate below
-    what the optimizer was made with or is meant to move it, and was never stepped in twelve steps or more; when
-    a scheduler that counts epochs (StepLR, MultiStepLR, ExponentialLR) was stepped with every batch and brought it
-    below a hundredth within the run; when one that was made for as many steps as the optimizer made (OneCycleLR,
-    CosineAnnealingLR) was stepped in fewer than half of them; or when the program itself lowered it step by step to
-    less than a thousandth before half of the run was over, and the loss kept a tenth of what it was.
+    Fires: when the first group's rate is 0 in more than half of at least four steps, and in more than four fifths of
+    them or for all groups in the end; when a scheduler was made and none stepped in twelve steps or more, and it
+    holds the rate below nine tenths of what it was made with, or there were two loops over a loader, or forty steps;
+    when a StepLR, a MultiStepLR or an ExponentialLR was stepped in nine of ten steps, eight or more, and brought the
+    rate below a hundredth within four fifths of the run, or to a ten-thousandth; when a CosineAnnealingLR was stepped
+    as often, three times its T_max or more, though loops over a loader were at most twice T_max plus one;
+    when a OneCycleLR or a CosineAnnealingLR made for as many steps as the optimizer took, but for a tenth, was
+    stepped twice or more, and in fewer than half of them; or when no scheduler stepped and the program itself lowered
+    the rate, in half of the steps until then, to less than a thousandth before half of the run was over, and the loss
+    kept a tenth of what it was.
     Wrong if: the first steps warm up from 0, which are less than half; or the scheduler's numbers are meant in steps.
-    Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step and by epoch, StepLR by epoch, frozen
-    groups, a rate lowered by hand with every epoch, or to nothing at the end.
+    Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step and by epoch, StepLR and
+    ExponentialLR by epoch, a rate lowered by hand with every epoch.
     """
 
     name, title, certainty, severity, cheap = "rate", "learning rates and schedulers", EXACT, WRONG, True
@@ -384,12 +391,13 @@ class RateZero(Rule):
 class ClippedAway(Rule):
     """Gradients are clipped to a small part of their size at every step, and the run learns nothing.
 
-    Meaning: clipping is for the few steps whose gradient is too large; a bound that each step meets is a smaller rate.
-    Fires: when in nine of ten looks, and four or more, the norm was above a hundred times its bound, the optimizer's
-    step grows with the gradient (Adam's does not), and the run learns nothing or keeps nine tenths of its first loss.
+    Meaning: clipping is for the few steps whose gradient is too large; a bound that each step meets is a smaller
+    rate.
+    Fires: when in nine of ten looks, of four or more, the norm was a hundred times its bound or more, every optimizer
+    that steps is an SGD or an ASGD, whose steps grow with the gradient (Adam's do not), and the run learns nothing or
+    keeps nine tenths of its first loss.
     Wrong if: the rate was chosen for it, and then the run learns.
-    Healthy programs tried: norms of 1 and of 0.1 with SGD, private gradients, normalised gradients with a large rate,
-    Adam under a small bound.
+    Healthy programs tried: norms of 1 and of 0.05 with SGD, Adam under a small bound.
     """
 
     name, title, certainty, severity = "clipped away", "bounds of gradients", MEASURED, WRONG
@@ -432,10 +440,9 @@ class ClippedNothing(Rule):
     """Gradients are clipped where there are none to be used: before the backward pass, or after the step.
 
     Meaning: clipping changes the gradients that are there; it must come between pass and step.
-    Fires: when at least two calls, and all, came with no pass since the step before.
+    Fires: when at least two calls, and all, came with no pass since the step before, in a run of two steps or more.
     Wrong if: the gradients come from elsewhere, set by hand.
-    Healthy programs tried: clipping between pass and step, with accumulation, of values and of norms, with two
-    optimizers.
+    Healthy programs tried: clipping between pass and step, of values and of norms.
     """
 
     name, title, certainty, severity, cheap = (
@@ -471,11 +478,11 @@ class JoinsOlder(Rule):
     """An op joins a graph that is many steps old, and so keeps every graph since alive.
 
     Meaning: a tensor with history holds the graph that made it; a sum over steps holds the graphs of all steps.
-    Fires: when one line joined, in three turns, a graph whose oldest node is at least four turns old, and older
-    each time.
+    Fires: when in three looks or more one line joined a graph of an earlier turn, the oldest node was older the last
+    time than the first, and at some time four turns old or more.
     Wrong if: the loss is meant to reach back over all those steps.
     Healthy programs tried: truncated backpropagation through time with `detach`, sums of `loss.item()`, losses that
-    are summed within a step, unrolled optimization over a fixed number of steps.
+    are summed within a step, results that are refined in a fixed number of rounds within a step.
     """
 
     name, title, certainty, severity, cheap = "joins older", "graphs that grow over steps", EXACT, WRONG, True

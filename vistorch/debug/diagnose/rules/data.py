@@ -1,6 +1,6 @@
-"""The data: its order, its labels, and whether inputs and targets belong together.
+"""The data: its order, its labels, its scale, and whether inputs and targets belong together.
 
-Invariant: only batches of turns that were looked at; what is kept of them is small.
+Invariant: of training, only batches of turns that were looked at; what is kept of them is small.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ class SortedLabels(Rule):
     """Batches hold few classes at a time, though the data has many: it is sorted.
 
     Meaning: the mix of classes in a batch should be that of the epoch, up to chance.
-    Fires: when in at least five batches of eight samples or more the mean entropy of the labels is below six tenths
-    of what batches drawn from all labels that were seen have, and below the lowest of a hundred such draws.
+    Fires: when in at least five batches of eight samples or more the mean entropy of the labels is at most six tenths
+    of what batches drawn from all labels that were seen have, and below the lowest of a hundred such draws; labels of
+    a binary loss count as well.
     Wrong if: the order is meant, as in lessons that grow harder.
-    Healthy programs tried: shuffled loaders, small batches, many classes, one class, balanced samplers.
+    Healthy programs tried: shuffled loaders, small batches, many classes, balanced samplers.
     """
 
     name, title, certainty, severity = "sorted", "order of the labels", MEASURED, WRONG
@@ -100,10 +101,10 @@ class SameBatch(Rule):
     """Each step begins the loader anew and takes its first batch: the rest of the data is never seen.
 
     Meaning: a loader that does not shuffle begins with the same batch each time.
-    Fires: when iterations begin with nearly every step, the loader has several batches, and what the model was
-    given was the same, number by number, in four looks or more.
+    Fires: when at least four iterations over loaders begin, and eight for every ten steps, the last loader has
+    several batches, and what the model was given was the same in all looks, four or more, in about eight of its rows.
     Wrong if: one batch is to be learned by heart, as a test; then it is taken once, before the loop.
-    Healthy programs tried: training on all data at once, one batch on purpose, endless loaders, shuffled ones.
+    Healthy programs tried: training on all data at once, one batch on purpose, loaders with and without shuffling.
     """
 
     name, title, certainty, severity = "same batch", "batches that repeat", EXACT, WRONG
@@ -165,9 +166,9 @@ class Apart(Counting):
     Fires: when in three looks what the model was given and what the loss asked for were each picked once, by indices
     that differ, out of tensors with as many rows; or when one of the two was reordered by a permutation and nothing
     that the other was computed from was reordered by the same.
-    Wrong if: pairs are mixed on purpose, as in mixing of samples, where both are then used twice.
-    Healthy programs tried: one permutation for both, shuffled loaders, mixup, negative samples, inputs that noise is
-    added to, or that are masked, after both were reordered.
+    Wrong if: samples are mixed on purpose.
+    Healthy programs tried: one permutation for both, shuffled loaders, negative samples, inputs that noise is added
+    to, or that are masked, after both were reordered.
     """
 
     name, title, certainty, severity = "apart", "inputs and targets that differ in order", LINEAGE, WRONG
@@ -271,9 +272,10 @@ class OneClass(Rule):
     """All targets are one class; or the model answers with the most frequent class alone.
 
     Meaning: what is asked should vary; and a model that learned something tells classes apart.
-    Fires: when all targets of five batches and 40 samples are one class; or when, in the last five looks of a run
-    that is no better than a constant prediction, every answer is the class that eight tenths of the targets are;
-    classes of a binary loss count as well.
+    Fires: when all targets of a cross entropy over several classes, of five batches and 40 samples or more, are one
+    class; or when, in the last five of eight looks or more of a run that learns nothing, every answer is the class
+    that eight tenths of all targets are, and two targets or more are another; there classes of a binary loss count as
+    well.
     Wrong if: the data is so.
     Healthy programs tried: discriminators, early training, rare classes that are found later.
     """
@@ -336,9 +338,10 @@ class NeverAsked(Rule):
     """A class that is asked for in evaluation was never asked for in training.
 
     Meaning: what is not among the training data is not learned; a split without shuffling may leave a class out.
-    Fires: when answers of the model are compared with classes of which one is in none of the batches that were
-    looked at, each of them has most of the classes that training asks for, and as many samples as were seen would
-    have missed that class, at its share in evaluation, once in ten thousand times or less.
+    Fires: when answers of the model are compared with eight classes or more, one of which is in none of the training
+    batches that were looked at, these have on average three quarters of the classes that training asks for, and as
+    many samples as were seen would have missed that class, at its share in evaluation, less than once in ten thousand
+    times.
     Wrong if: unknown classes are what the evaluation is about.
     Healthy programs tried: rare classes, sorted and small batches, padding classes, several tasks.
     """
@@ -421,17 +424,17 @@ class NeverAsked(Rule):
 
 
 class ByRow(Rule):
-    """A table is scaled by the mean of each row, though its columns are of different sizes, or that mean is the answer.
+    """A table is scaled by the mean of each row, though its columns differ in size, or that mean is the answer.
 
     Meaning: to scale a table is to bring each column to mean 0 and deviation 1; a mean over a row mixes columns, and
     what it takes off is gone.
     Fires: when what a model is given was computed as a table of samples and columns minus its mean over the columns,
-    and one column is ten times as large as another; or when what a model is given was computed as samples minus
-    their own mean, the run ends above nine tenths of what the best constant costs, and that mean explains half of
-    the variance of the targets.
+    and one column is more than ten times as large as their median; or when it was computed as samples minus their own
+    mean, the run learns nothing or ends above nine tenths of what the best constant costs, and that mean, of 30
+    samples or more, explains more than half of the variance of the targets.
     Wrong if: all columns are of one kind, as the pixels of a picture; then they are of one size.
-    Healthy programs tried: pictures and spectra scaled one by one, layer norms, tables scaled by column, spectra
-    whose height goes with their class and whose form tells it too.
+    Healthy programs tried: signals scaled one by one, columns of one kind, layer norms, tables scaled by column,
+    means of rows that do not tell the targets.
     """
 
     name, title, certainty, severity = "by row", "means that scale the data", LINEAGE, WRONG
@@ -556,10 +559,10 @@ class Alike(Rule):
     """All samples that a model is given are the same numbers, though their targets differ.
 
     Meaning: what is the same for all samples tells none apart.
-    Fires: when in four looks, and all, the model was given one tensor without a gradient, of eight samples or more
-    that are equal, number by number, and the targets were not.
+    Fires: when in four looks or more, and all, the model was given one tensor without a gradient, of eight samples or
+    more that are equal, number by number, and the targets were not.
     Wrong if: a start that is the same for all is learned from, with other inputs beside it, which are seen.
-    Healthy programs tried: constant columns, a learned start, generators, inputs that are 0 in part.
+    Healthy programs tried: constant columns, generators, padded inputs.
     """
 
     name, title, certainty, severity = "alike", "inputs that differ", LINEAGE, WRONG
@@ -621,12 +624,12 @@ class OtherScale(Rule):
     """A model is measured on inputs of another scale than those it was trained on.
 
     Meaning: what is done to the training data has to be done to the data of the evaluation.
-    Fires: when a model with parameters that passes reached was measured on eight samples or more whose mean, or
-    whose deviation, is ten times as far from what the training batches had as those were from one another, and ten
-    times as large or as small.
+    Fires: when a model that passes came from was measured, without a history, on eight samples or more whose size
+    (the median over the samples of their mean absolute value) is ten times that of the training batches or more, or a
+    tenth or less, and the sizes of four training batches or more are within three times of one another.
     Wrong if: data from elsewhere is what the evaluation is about.
-    Healthy programs tried: another batch size, few samples, a series that goes on, classes that differ, noise that
-    is added in training.
+    Healthy programs tried: another batch size, few samples, a series that goes on, a test of twice the size, noise
+    that is added in training.
     """
 
     name, title, certainty, severity = "other scale", "inputs of training and evaluation", MEASURED, WRONG
@@ -703,10 +706,10 @@ class Unrelated(Rule):
     """Samples that are alike have labels that are not: inputs and labels seem shuffled against each other.
 
     Meaning: near samples agree in their class more often than chance.
-    Fires: when a run of thirty losses or more has learned nothing, and of at least 120 samples the nearest
-    neighbours agree no more often than chance, within one standard deviation.
+    Fires: when a run of thirty losses or more has learned nothing, and of at least 120 different samples the nearest
+    neighbours agree no more often than chance and one standard deviation.
     Wrong if: the classes are no matter of nearness, as parity.
-    Healthy programs tried: runs that learn are never asked.
+    Healthy programs tried: runs that learn, which are never asked, and a short one with labels drawn at random.
     """
 
     name, title, certainty, severity = "unrelated", "labels that neighbours share", MEASURED, DOUBTFUL
@@ -786,11 +789,10 @@ class Wraps(Rule):
     """Numbers of 8 bits were subtracted, added or multiplied beyond their range, and given to a model.
 
     Meaning: an unsigned byte goes from 0 to 255; 100 - 128 is 228 there.
-    Fires: when what a model is given was computed from integers of 8 bits by a sum, a difference or a product whose
-    results are not those of whole numbers.
+    Fires: when in one of the first three looks what a model is given was computed from integers of 8 bits by a sum, a
+    difference or a product whose results are not those of whole numbers.
     Wrong if: a remainder is what is meant, as in a code of bytes.
-    Healthy programs tried: bytes brought to float first, differences that stay within the range, masks of bytes,
-    quantised weights, indices.
+    Healthy programs tried: bytes brought to float first, sums that stay within the range, pictures of bytes.
     """
 
     name, title, certainty, severity = "wraps", "integers of 8 bits", EXACT, WRONG

@@ -1,6 +1,7 @@
 """Values that are not finite: where the first one came from, forward and backward.
 
-Invariant: the op that is named was given finite values and gave others, or has no finite slope where it was used.
+Invariant: the op that is named is the first to give a value that is not finite, infinities of a mask apart; for a
+gradient, the first that overflows or has no finite slope at a value it was given.
 """
 
 from __future__ import annotations
@@ -46,11 +47,14 @@ class NotFinite(Rule):
     """The first value that is not finite.
 
     Meaning: a NaN or an infinity spreads to all that is computed from it; what matters is the first.
-    Fires: when a loss, or a gradient that a step uses, is not finite. The op is named if all it was given was
-    finite; of a gradient, if the op has no finite slope at a value it was given, or overflows there.
+    Fires: when a loss, or a gradient that a step uses, is not finite. For a loss, the first op on its way whose
+    result is not finite is named, infinities of a mask apart; for a gradient, the first op that has no finite slope
+    at a value it was given, or overflows there. Of a loss whose weights were no longer finite, or that had grown
+    tenfold, or before which a step had changed a weight by more than all of it, the rule on the course of the loss
+    speaks instead.
     Wrong if: infinities are meant, as in masks; they are followed only from a loss that is not finite.
-    Healthy programs tried: masks of -inf before a softmax, `where` over safe values, losses skipped by a scaler,
-    overflow in half precision that a scaler finds.
+    Healthy programs tried: masks of -inf before a softmax, a log, a root and an acos kept away from their edges, an
+    exp that is clamped, large finite numbers as masks.
     """
 
     name, title, certainty, severity, cheap = "not finite", "values that are not finite", EXACT, BAD, True

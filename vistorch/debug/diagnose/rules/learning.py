@@ -1,6 +1,6 @@
 """How it learns: divergence, steps that are too large or too small, units that are off, decay that wins.
 
-Invariant: a size is said to be wrong only where the run shows that it matters: nothing is learned, or all is lost.
+Invariant: a size is said to be wrong only where the run shows that it matters: little is learned, or all is lost.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ def written(ev: Any, at: Any, name: str) -> Any:
 
 
 class Diverges(Rule):
-    """The loss grows without end: it is said what makes steps so large, in the order of what is most often the reason.
+    """The loss grows without end; what makes steps so large is named, what is most often the reason first.
 
     Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
-    Fires: when the loss, of six steps or more, ends above twice what it was at first (and four times its noise) and
-    stays there for the last fifth, or stops being finite
-    after it had grown tenfold or its weights had, or learns nothing after it had grown tenfold and turned the units of
-    a relu off. Named is the first that holds: an epsilon that is 0 in half precision; targets above 1000 under a square
-    and plain steps; gradients of several passes added up without being divided; a loss that is a sum; a momentum of
-    0.98 or more; else the learning rate. A sum, under an optimizer whose step grows with it, and a momentum of 0.98 or
-    more are named too where the run learns nothing; one of 0.995 where it keeps three tenths of what the best constant
-    costs.
+    Fires: when the loss, of six passes or more, ends above twice what it was at first (and more than four times its
+    noise above it) and is above one and a half times that for the last fifth; when it is not finite after it had
+    grown tenfold, a step had changed a weight by more than all of it, or weights were not finite; or when the run
+    learns nothing after the loss had grown tenfold and the units of a relu had turned off. Named is the first that
+    holds: an epsilon that is 0 in half precision, where the loss is not finite; targets above 1000 that are compared
+    as they are, under SGD; gradients of about two passes or more added up for each step without being divided; a loss
+    that is a sum; a momentum of 0.98 or more; else the learning rate. A sum under SGD, and a momentum of 0.98 or
+    more, are named too where the run learns nothing; a momentum of 0.995 where it keeps three tenths of what the best
+    constant costs.
     Wrong if: the loss is to be made larger, or competes with another.
     Healthy programs tried: warm-up, spikes that pass, adversarial training, losses below 0, rewards.
     """
@@ -237,9 +238,9 @@ class TooLarge(Rule):
     """Steps are so long that nothing is learned, though the loss stays finite.
 
     Meaning: a step should change a weight by about a thousandth of its size.
-    Fires: when a run learns nothing, or ends above twice its first loss, no loss was infinite, and the median step,
-    the first two apart, changed weights by more than a fifth, or one of the first eight by three times their size.
-    Where passes are added up for each step, undivided, that is named, else the rate.
+    Fires: when a run learns nothing, or ends above twice its first loss, all losses were finite, and the median step,
+    the first two apart, changed weights by a fifth or more, or one of the first eight by three times their size.
+    Where about two passes or more are added up for each step, undivided, that is named, else the rate.
     Wrong if: weights begin at 0 on purpose.
     Healthy programs tried: warm-up, small networks, biases, zero heads, Adam's first steps.
     """
@@ -301,10 +302,10 @@ class TooSmall(Rule):
 
     Meaning: a step should change a weight by about a thousandth of its size.
     Fires: when a run keeps nine tenths of its first loss, or learns nothing, the median step changed weights by less
-    than a hundred-thousandth, and their gradients are above a thousandth of them; unless the rate moves by half or
-    more, and one step was ten times as long.
+    than a hundred-thousandth, and their gradients are a thousandth of them or more; unless the smallest rate is less
+    than half of the largest, and one step changed a weight by more than a ten-thousandth.
     Wrong if: the run has found its end already.
-    Healthy programs tried: fine-tuning with small rates, runs that have converged, warm-up, large weights.
+    Healthy programs tried: fine-tuning with small rates, runs that have converged, warm-up.
     """
 
     name, title, certainty, severity = "too small", "steps that are too small", MEASURED, WRONG
@@ -349,11 +350,11 @@ class DecayWins(Rule):
     """Weight decay pulls weights to 0 faster than gradients move them.
 
     Meaning: decay should be a small pull beside the gradient's.
-    Fires: when the weights, all together, fell below three tenths of their first size, decay moved them by more than
-    gradients did, or by a hundredth with each step, and the run learns nothing or keeps seven tenths of its first
-    loss.
+    Fires: when the weights, all together, fell to three tenths of their first size or less, decay at first pulled
+    them by as much as their gradients or more, or by a hundredth with each step, and the run learns nothing or keeps
+    more than seven tenths of its first loss.
     Wrong if: weights are to vanish, as in pruning.
-    Healthy programs tried: decay of 0.01 to 0.1 with AdamW, long runs, sparse models.
+    Healthy programs tried: a decay of 0.1 with AdamW, heavy decay of a model that learns, sparse codes.
     """
 
     name, title, certainty, severity = "decay wins", "weight decay", MEASURED, WRONG
@@ -413,9 +414,10 @@ class Units(Rule):
     """Units of a layer are off, or at the end of their range, for all samples: no gradient comes through.
 
     Meaning: a relu that is 0 for every sample, or a sigmoid that is 0 or 1, has no slope.
-    Fires: when nine tenths of a layer's units are off (or saturated) for all samples of the last looks, and the run
-    learns nothing; or when all units of a relu are off for all samples in every look, six or more. A bias that the
-    program wrote is named where it turned them off, else the layer.
+    Fires: when in each of the last three looks nine tenths of the units of a relu are off for all samples, or nine
+    tenths of what a sigmoid or a tanh gives are within 0.01 of its ends, and the run learns nothing; or when all
+    units of a relu are off for all samples in every look, six or more. A bias that the program wrote is named where
+    all units after it were off, else the layer.
     Wrong if: few units are meant to answer, as in gates and mixtures.
     Healthy programs tried: wide relu layers, sparse codes, gates of recurrent layers, runs that learn.
     """
@@ -479,10 +481,14 @@ class Units(Rule):
             written_at = self.biased.get(key)
             place = written_at or place
             named = self.ev.module_name(module) if module is not None else ""
-            what = "are 0 for every sample" if op == "relu" else "are at the ends of their range"
+            within = f"{op} in {named}" if named else op
+            what = (
+                f"the units of {within} are 0 for every sample"
+                if op == "relu"
+                else f"what {within} gives is at the ends of its range"
+            )
             yield self.found(
-                f"{100 * min(late):.0f} % of the units of {op}{f' in {named}' if named else ''} {what}: no "
-                "gradient comes through.",
+                f"{100 * min(late):.0f} % of {what}: no gradient comes through.",
                 place,
                 "off" if op == "relu" else "saturated",
                 layer=named,
@@ -506,8 +512,9 @@ class Vanishes(Rule):
     """The gradient of the first layer is nothing beside that of the last.
 
     Meaning: each layer should get as much as the next.
-    Fires: when a run learns nothing and the first weight's gradient, beside the weight, is below a ten-thousandth
-    of the last one's, both the median of up to eight looks, over at least four weights, tables of embeddings left out.
+    Fires: when a run learns nothing and the first weight's gradient, beside the weight, is a ten-thousandth of the
+    last one's or less, both the median of three to eight looks, of at least four weights, tables of embeddings left
+    out.
     Wrong if: the first layers are to stay.
     Healthy programs tried: residual networks, embeddings of rare tokens, norms, fine-tuning.
     """
@@ -557,8 +564,8 @@ class NoSign(Rule):
     """An op whose slope is 0 everywhere stands between parameters and the loss: they get gradients of exactly 0.
 
     Meaning: `round`, `sign`, `floor` and comparisons are flat: their derivative is 0 wherever it exists.
-    Fires: when such an op with a gradient lies on the way to the loss, in three looks, and a parameter behind it
-    had a gradient of 0 in all steps that were looked at.
+    Fires: when in three looks such an op with a gradient lies on the way to the loss, and at least half of the
+    parameters behind it that an optimizer holds had a gradient of 0 in all steps that were looked at.
     Wrong if: the gradient is put in place by hand, as by a straight-through estimator, whose gradient is not 0.
     Healthy programs tried: straight-through rounding, masks, indices, quantization with a bypass.
     """

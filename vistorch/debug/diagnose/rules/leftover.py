@@ -1,4 +1,4 @@
-"""What is left over: gradients of another's pass, passes that no step uses, results kept with their graphs.
+"""What is left over: gradients of other passes, passes that no step uses, state that is lost, results that are kept.
 
 Invariant: all of it is counted.
 """
@@ -25,11 +25,12 @@ class LeftOver(Rule):
 
     Meaning: a pass for one loss reaches all parameters behind it, also those of another optimizer; what it leaves in
     them belongs to the other loss.
-    Fires: when in four steps, and half of all, gradients held a pass that another optimizer had stepped by before the
-    newest pass came, and that newest pass does not reach the other optimizer's parameters.
+    Fires: when in four steps, and half of all, gradients held, beside the newest pass, one that another optimizer had
+    stepped by before that newest pass came, the newest pass does not reach the other optimizer's parameters, and the
+    two hold no parameter together.
     Wrong if: both losses are meant for both; then both optimizers step after both passes, which is seen.
     Healthy programs tried: two optimizers after one pass, after two passes, a discriminator cleared before its own
-    pass, an actor and a critic with a clearing each, a shared body in both.
+    pass, an actor and a critic with a clearing each, two optimizers that take turns.
     """
 
     name, title, certainty, severity = "left over", "gradients of another's pass", EXACT, WRONG
@@ -102,7 +103,7 @@ class Unused(Rule):
     step of any optimizer, eight or more of them, in at least two steps.
     Wrong if: the gradients themselves are read, as for statistics.
     Healthy programs tried: accumulation, adversarial examples (their passes reach the input), a generator's pass that
-    leaves gradients in a discriminator, gradients by `grad`, sharpness-aware steps.
+    leaves gradients in a discriminator, gradients by `grad`.
     """
 
     name, title, certainty, severity = "unused", "passes that no step uses", EXACT, WRONG
@@ -158,8 +159,8 @@ class ByHand(Rule):
     """A hand-written update uses gradients that were never cleared: they are the sum of all passes.
 
     Meaning: see `UsedTwice`; without an optimizer it is the program that has to clear.
-    Fires: when in four passes or more a parameter that no optimizer holds had been changed by the program since the
-    pass before, and still held the gradient of that pass, untouched.
+    Fires: when in four passes or more, and half of all after the first, a parameter that no optimizer holds had been
+    changed by the program since the pass before, and still held the gradient of that pass, untouched and not 0.
     Wrong if: a sum is wanted; then it is scaled, which is seen.
     Healthy programs tried: `grad.zero_()`, `grad = None`, momentum by hand over a copy, gradients by `grad`.
     """
@@ -224,11 +225,10 @@ class MadeAnew(Rule):
     """An optimizer is made anew over and over for the same parameters: what it remembers is lost each time.
 
     Meaning: momentum, and Adam's means, are gathered over many steps of one optimizer.
-    Fires: when one line made four optimizers or more for the same parameters, each of which stepped ten times or
-    fewer, and that kind remembers something.
+    Fires: when one line made four optimizers or more for the same parameters, each of which stepped, ten times or
+    fewer, none is an SGD without momentum, and the program did not write those parameters.
     Wrong if: each is for another task, as in learning to learn; then the parameters are written in between.
-    Healthy programs tried: a new model and optimizer for each fold, a second stage with its own optimizer, SGD
-    without momentum.
+    Healthy programs tried: a new model and optimizer for each fold, a second stage with its own optimizer.
     """
 
     name, title, certainty, severity = "made anew", "optimizers that are made in a loop", EXACT, WRONG
@@ -266,11 +266,11 @@ class MadeAnew(Rule):
 
 
 class Kept(Rule):
-    """Results are kept in a list with their graphs, one more each turn: memory grows with every step.
+    """Results are kept in a list with their graphs, and the list grows: memory grows with every step.
 
     Meaning: a tensor that has a history keeps all that it was computed from.
-    Fires: when in three looks a list of the program had grown since the one before, and its oldest and newest members
-    are tensors with a history.
+    Fires: when in three looks, within the first 64 turns, a list of the program had grown since it was looked at
+    before, its oldest member was still the same, and the oldest and the newest are tensors with a history.
     Wrong if: they are all needed for one pass at the end.
     Healthy programs tried: lists of numbers and of detached tensors, outputs of one pass that are stacked and let go,
     log-probabilities of an episode, replay memories without history.

@@ -1,6 +1,7 @@
 """What a loss means: probabilities where scores are asked for, axes, shapes, targets that cannot be met, signs.
 
-Invariant: each of them is read from the history of a loss, through ops that only move elements.
+Invariant: each of them is read from the history of a loss or of a measure, through ops that move, pick or join
+elements, and from the numbers that are compared.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ class SoftTwice(Heads):
 
     Meaning: cross entropy and the binary one with logits apply softmax or sigmoid themselves.
     Fires: when their scores are the result of a softmax, a sigmoid, or for classes a relu, behind nothing but
-    reshapes.
+    reshapes, picks, joins and dropout.
     Wrong if: bounded scores are wanted, which are then scaled.
     Healthy programs tried: a log_softmax (which changes nothing when applied twice), attention before a last layer,
-    scaled cosines, scores bounded by a scaled tanh, distillation with temperatures.
+    scaled cosines, distillation with temperatures.
     """
 
     name, title, certainty, severity = "soft twice", "probabilities given as scores", LINEAGE, WRONG
@@ -107,7 +108,7 @@ class DroppedOutput(Heads):
     """A dropout stands between the last layer and the loss: predictions are set to 0 at random.
 
     Meaning: dropout is for what layers are given, not for what is compared with the targets.
-    Fires: when in three looks a comparison is given the result of a dropout, behind nothing but reshapes, which drew.
+    Fires: when in three looks a comparison is given the result of a dropout that drew, behind nothing but reshapes.
     Wrong if: never that was seen.
     Healthy programs tried: dropout before the last layer, dropped inputs of a denoising autoencoder, masks of a loss.
     """
@@ -148,10 +149,9 @@ class NoLogs(Heads):
 
     Meaning: `nll_loss` takes log-probabilities: their exponentials sum to 1 over the classes; `kl_div` the same for
     its first argument.
-    Fires: when the sums of three looks differ from 1 by more than a tenth on average.
+    Fires: when in two looks the sums differ from 1 by more than a tenth, on average over the first 64 samples.
     Wrong if: scores that are not normalised are meant, as in some energy models.
-    Healthy programs tried: log_softmax by module and by function, mixtures by logsumexp, class weights, ignored
-    classes.
+    Healthy programs tried: log_softmax before `nll_loss` and before `NLLLoss`, logarithms of probabilities.
     """
 
     name, title, certainty, severity = "no logs", "log-probabilities that are none", EXACT, WRONG
@@ -190,10 +190,11 @@ class NoLogs(Heads):
 class KlNoLogs(Counting):
     """`kl_div` is given probabilities as its first argument, which should be log-probabilities.
 
-    Meaning: see `NoLogs`; its target are probabilities unless `log_target=True`.
-    Fires: when its input comes from a softmax or sigmoid behind nothing but reshapes, at two passes.
+    Meaning: see `NoLogs`; its targets are probabilities unless `log_target=True`, of which nothing is said.
+    Fires: when in two looks its input comes from a softmax or a sigmoid, behind nothing but reshapes, picks, joins
+    and dropout.
     Wrong if: never that was seen.
-    Healthy programs tried: log_softmax and softmax, log_softmax twice with `log_target=True`.
+    Healthy programs tried: log_softmax and softmax, with and without a temperature.
     """
 
     name, title, certainty, severity = "kl without logs", "divergences of no logs", LINEAGE, WRONG
@@ -236,9 +237,10 @@ class SampleAxis(Counting):
     """A softmax normalises over the samples of a batch: what one sample gets depends on the others.
 
     Meaning: probabilities sum to 1 over the classes, for each sample.
-    Fires: when a softmax on the way to the loss runs over an axis as long as the batch, and not over one that stays
-    as long when the batch does not; with one size of batch, when it is the first of two axes or more, none of the
-    others is as long, and the loss takes one target for each.
+    Fires: when in two looks a softmax or log_softmax on the way to the loss runs over the first of two axes or more,
+    which is as long as there are targets, none of the others being so; or, where the loss compares with no targets,
+    when one that is computed outside of a model runs over the first of two axes of what the model gave, which is as
+    long as what it was given.
     Wrong if: samples compete on purpose.
     Healthy programs tried: attention with the time first, contrastive losses over a batch, gates over experts.
     """
@@ -301,11 +303,12 @@ class Broadcast(Counting):
     """A column meets a row: (N, 1) and (N,) broadcast to N × N, and every prediction meets every target.
 
     Meaning: predictions and targets are compared element by element when their shapes are equal.
-    Fires: when an op on the way to a loss, or to a measure, takes one side that a model computed and one that none
-    did, with shapes (..., N, 1) and (..., N), N above 1.
+    Fires: when in two looks an op on the way to a loss, or to a measure, takes sides of shapes (..., N, 1) and (...,
+    N), N above 1, of which a model or a parameter has a part in one alone, or, for a loss, of which one alone has a
+    gradient.
     Wrong if: all pairs are wanted; then both sides come from the same place, or one is turned by hand.
-    Healthy programs tried: pairwise distances, masks of equal labels, attention scores, ranking losses, outer
-    products.
+    Healthy programs tried: pairwise distances, masks of equal labels, attention scores, contrastive losses over
+    pairs.
     """
 
     name, title, certainty, severity = "broadcast", "columns that meet rows", LINEAGE, WRONG
@@ -387,12 +390,13 @@ class Broadcast(Counting):
 class Bounded(Heads):
     """The last activation cannot reach the targets.
 
-    Meaning: a sigmoid gives 0 to 1, a tanh -1 to 1, a relu nothing below 0.
-    Fires: when a distance compares the result of such an activation with targets of which a tenth are out of its
-    reach, in two looks; or when one model is given the result of such an activation in one call, or in one part of a
-    batch, and data of which a tenth are out of its reach in another, as a discriminator is.
+    Meaning: a sigmoid or a softmax gives 0 to 1, a tanh -1 to 1, a relu nothing below 0.
+    Fires: when in two looks a distance compares the result of such an activation with targets of which a tenth are
+    more than 0.02 out of its reach; or one model is given the result of such an activation in one call, or in one
+    part of a batch, and data of which a tenth are as far out of its reach in another, as a discriminator is.
     Wrong if: the targets beyond are to be cut off.
-    Healthy programs tried: images between 0 and 1, normalised actions, scaled activations, counts under a relu.
+    Healthy programs tried: images between 0 and 1, actions between -1 and 1, a bounded generator whose data is
+    bounded too.
     """
 
     name, title, certainty, severity = "bounded", "targets out of reach", LINEAGE, WRONG
@@ -439,6 +443,7 @@ class Bounded(Heads):
                             float(d.min()),
                             float(d.max()),
                             v.module,
+                            "data given beside it lies",
                         )
 
     def look(self, head: Head, p: Any) -> None:
@@ -455,18 +460,24 @@ class Bounded(Heads):
         share = float(np.mean((d < low - slack) | (d > high + slack)))
         if share >= 0.1:
             self.note(
-                (op, self.ev.blamed(v)), head.value.place, share, float(d.min()), float(d.max()), v.module
+                (op, self.ev.blamed(v)),
+                head.value.place,
+                share,
+                float(d.min()),
+                float(d.max()),
+                v.module,
+                "targets lie",
             )
 
     def findings(self) -> Iterator[Finding]:
         """Say where."""
-        for (op, place), (times, (loss, share, low, high, module)) in self.times.items():
+        for (op, place), (times, (loss, share, low, high, module, what)) in self.times.items():
             if times < 2:
                 continue
             a, b = BOUNDS[op]
             reach = f"{a:g} to {b:g}" if b < np.inf else "0 and above"
             yield self.found(
-                f"{op} gives {reach}; {100 * share:.0f} % of the targets lie beyond ({number(low)} to {number(high)}).",
+                f"{op} gives {reach}; {100 * share:.0f} % of the {what} beyond ({number(low)} to {number(high)}).",
                 place,
                 f"gives {reach}",
                 related=self.lines((loss, "compares")),
@@ -488,10 +499,10 @@ class OddTargets(Heads):
 
     Meaning: the binary cross entropy is bounded below for targets from 0 to 1 only; cross entropy over one score is
     0.
-    Fires: when a binary target lies outside of 0 to 1, when probabilities given as targets differ from a sum of 1
-    by a tenth, or when cross entropy is given a single score for each sample; in two looks.
+    Fires: when in two looks a binary target lies more than 0.01 outside of 0 to 1, probabilities given as targets
+    differ from a sum of 1 by more than a tenth on average, or cross entropy is given a single score for each sample.
     Wrong if: never that was seen; label smoothing stays within.
-    Healthy programs tried: smoothed labels, soft targets of a teacher, mixed labels, masks.
+    Healthy programs tried: smoothed labels, binary labels as floats, masks and pixels as targets.
     """
 
     name, title, certainty, severity = "odd targets", "targets a loss does not take", EXACT, WRONG
@@ -547,10 +558,10 @@ class WrongSign(Counting):
     """The loss is a comparison with its sign turned: training makes it worse.
 
     Meaning: an optimizer lowers its loss; a distance or a cross entropy is lowered by predictions that fit.
-    Fires: when a loss is a comparison times a negative number, or minus it, and nothing else, in three looks of a
-    run with one optimizer, whose loss falls.
+    Fires: when in three looks a loss is a comparison times a negative number, or a number minus it, and nothing else,
+    in a run in which one optimizer steps.
     Wrong if: an adversary is trained, which then has an opponent with an optimizer of its own.
-    Healthy programs tried: policy gradients, log-likelihoods of distributions, entropy bonuses, generators.
+    Healthy programs tried: policy gradients, likelihoods written by hand, entropy bonuses, generators.
     """
 
     name, title, certainty, severity = "wrong sign", "losses with their sign turned", LINEAGE, WRONG
@@ -715,7 +726,8 @@ class NoSlope(Heads):
 
     Meaning: a target is what a prediction is drawn to; if it has a gradient, it is drawn to the prediction as well.
     Fires: when in three looks the target of a distance needs a gradient, comes from a call of the same module as the
-    prediction, and from a largest value or a product with a discount, as a bootstrapped return does.
+    prediction, and is a reward plus a largest value or a product with a number between 0.5 and 1, as a bootstrapped
+    return is.
     Wrong if: both sides are meant to meet.
     Healthy programs tried: siamese and contrastive networks, autoencoders, consistency losses, target networks.
     """

@@ -1,6 +1,7 @@
 """Training and evaluation: what drew where it should not, and what did not where it should.
 
-Invariant: the op is asked, never the class of a module: functional forms count.
+Invariant: the op is asked what it did, so functional forms count; a class only tells whether a module is itself a
+dropout or a norm.
 """
 
 from __future__ import annotations
@@ -127,11 +128,13 @@ class DrawsInEvaluation(Rule):
     """A measure is taken from a model in training mode: dropout draws, batch norm uses and moves its statistics.
 
     Meaning: an evaluation should give the same number twice, and change nothing.
-    Fires: when numbers were taken out (`item()`, `argmax` and comparisons included) of a call in training mode that
-    no pass came from, in which dropout drew or a batch norm used its batch, at least once after training had begun.
-    Wrong if: several draws are averaged on purpose; then only the dropouts are in training mode, which is seen.
-    Healthy programs tried: a generator that runs under `no_grad` for the discriminator's step, statistics that are
-    gathered anew, dropout kept on by hand for uncertainty, accuracy of the training batch itself.
+    Fires: when numbers were taken out (`item()` and its like, also behind `argmax` and comparisons) of a call in
+    training mode that no pass came from, in which dropout drew or a batch norm used its batch, of a module that other
+    passes came from; once, or three times where each such call recorded its history.
+    Wrong if: several draws are averaged on purpose; where only the dropouts are in training mode, or the same numbers
+    are given four times over, nothing is said.
+    Healthy programs tried: a generator that runs under `no_grad` for the discriminator's step, dropout kept on by
+    hand for uncertainty, an average over draws, accuracy of the training batch itself.
     """
 
     name, title, certainty, severity = "draws in evaluation", "evaluation in training mode", LINEAGE, WRONG
@@ -206,10 +209,10 @@ class DrawsAlways(Rule):
     """A functional dropout does not follow the mode of its module: it draws in evaluation, or never in training.
 
     Meaning: `F.dropout(x, p)` draws unless it is passed `training=self.training`.
-    Fires: when a dropout drew within a module in evaluation mode that is no dropout itself, or did not draw, by
-    `training=False`, within a module in training mode.
-    Wrong if: several draws are averaged on purpose: where evaluations are given the same numbers several times over,
-    nothing is said.
+    Fires: when a dropout drew within a module in evaluation mode that is no dropout itself, or three times did not
+    draw, by `training=False`, within a module in training mode.
+    Wrong if: several draws are averaged on purpose: where the draws in evaluation mode are given the same numbers
+    four times over, nothing is said of them.
     Healthy programs tried: `training=self.training`, dropout modules set to training mode by hand, chances of 0,
     an average over draws.
     """
@@ -274,13 +277,14 @@ class DrawsAlways(Rule):
 
 
 class DropsMost(Rule):
-    """A dropout drops nine tenths or more, and the run keeps most of its loss.
+    """A dropout drops nine tenths or more, and the run keeps half of its loss or more.
 
     Meaning: the chance of a dropout is that of being set to 0, not that of being kept.
-    Fires: when a dropout within a model drew with a chance of 0.9 or more in ten calls of a training, and the late
-    loss is above half of what the best constant prediction costs, or of the first.
+    Fires: when a dropout within a module drew with a chance of 0.9 or more in ten calls, and the late loss is at
+    least half of what the best constant prediction costs, or, where that is not known, of the first loss.
     Wrong if: inputs that are mostly redundant are to be hidden; then the run learns.
-    Healthy programs tried: a chance of 0.5, masked autoencoders, dropped embeddings, runs that learn.
+    Healthy programs tried: chances of 0.5 and 0.6, embeddings that are dropped, inputs of which nine tenths are
+    dropped before the model, runs that learn.
     """
 
     name, title, certainty, severity = "drops most", "chances of dropout", MEASURED, WRONG
@@ -325,11 +329,11 @@ class NormOfOne(Rule):
     """A batch norm is trained on batches of one sample, and evaluated with the statistics of all.
 
     Meaning: a norm over one sample takes away what tells that sample from others; in evaluation it stays.
-    Fires: when a batch norm ran as in training in twelve calls or more, each of one sample, those that were looked at
-    not all the same, steps came from them, and the model was called in evaluation mode as well.
+    Fires: when batch norms ran as in training in twelve calls or more that recorded their history, all of one sample
+    and not all of the same, twelve steps or more were made, and a batch norm ran as in evaluation as well.
     Wrong if: samples are normalised one by one on purpose; then there is a norm for that.
-    Healthy programs tried: one picture that is fitted, instance norms, norms frozen in evaluation mode, last batches of
-    one sample, reinforcement learning with a norm in evaluation mode.
+    Healthy programs tried: one sample that is fitted, instance norms, group norms, norms frozen in evaluation mode,
+    batches of twelve.
     """
 
     name, title, certainty, severity = "norm of one", "batches of one sample", EXACT, WRONG

@@ -54,12 +54,13 @@ class NotReached(Rule):
     Meaning: a parameter learns through the history that leads from the loss to it; where that ends, so does learning.
     Fires: when no pass ever reached a parameter in at least three steps of its optimizer, and one of these is seen:
     an op read it and the history of the loss is cut between the two; numbers that came of it were taken out, by
-    `numpy()` and its like, within a model; a comparison with targets was computed from it, and no pass starts from
-    that; or none of the optimizer's parameters is read by anything.
+    `numpy()` and its like, within a model; a comparison with targets was computed from it in three looks, and is no
+    part of a loss that a pass starts from; none of the optimizer's parameters is read by anything; or all such
+    parameters belong to one or two layers that are never called, in a model that is.
     Wrong if: the parameters are meant to stay, as an encoder behind `no_grad`; then they need not be in the
     optimizer.
-    Healthy programs tried: frozen layers (`requires_grad_(False)`), heads that are used in some steps, target
-    networks, a discriminator's and a generator's turn, embeddings that few batches use.
+    Healthy programs tried: frozen layers (`requires_grad_(False)`), target networks, a discriminator's and a
+    generator's turn, embeddings that few batches use.
     """
 
     name, title, certainty, severity = "not reached", "parameters without a gradient", EXACT, WRONG
@@ -298,9 +299,9 @@ class FreshLoss(Rule):
     """The loss that a pass starts from is a fresh tensor, which no op computed.
 
     Meaning: a backward pass walks the history of its loss; a tensor made of a number has none.
-    Fires: when a pass starts from a leaf that is no parameter, of one element.
-    Wrong if: the leaf itself is to be trained by that pass, which would be held by an optimizer.
-    Healthy programs tried: scalar parameters that are a loss of their own, gradients given by hand to `backward`.
+    Fires: when a pass starts from a leaf of one element that no optimizer holds.
+    Wrong if: the leaf itself is to be trained by that pass; then an optimizer would hold it.
+    Healthy programs tried: parameters of one element that are trained by hand, losses that are summed from parts.
     """
 
     name, title, certainty, severity, cheap = "fresh loss", "losses without history", EXACT, WRONG, True
@@ -351,7 +352,7 @@ class TermOfGradients(Counting):
     `autograd.grad` gave, and another has one.
     Wrong if: the term is shown with the loss and not meant to be learned from.
     Healthy programs tried: penalties with `create_graph=True`, weights of a loss that are computed from gradients,
-    adversarial examples, gradients that are only looked at.
+    adversarial examples, updates by hand with what `autograd.grad` gave.
     """
 
     name, title, certainty, severity = "term of gradients", "penalties on gradients", LINEAGE, WRONG
@@ -392,11 +393,12 @@ class NotHeld(Rule):
     """A pass reaches parameters that no optimizer holds, while others of the same model are stepped.
 
     Meaning: what has a gradient and computes should be stepped by an optimizer, or be made not to need a gradient.
-    Fires: when in at least three steps a parameter was reached, is in no optimizer, was written by nobody, and one of
-    these is seen: it was registered after the optimizer was made; its module is in nobody's `parameters()`; it is a
-    plain tensor kept by a module; or it still has the random values that its layer drew.
+    Fires: when three passes or more reached a parameter that is in no optimizer and that the program did not write,
+    another optimizer made three steps, and one of these is seen: the parameter was registered after that optimizer
+    was made; its module was called and is in no outermost model's `parameters()`; it is a plain tensor kept by a
+    module; or it is a weight of such a model that still has the random values that its layer drew.
     Wrong if: the part is meant to keep its random values.
-    Healthy programs tried: a loaded backbone with an optimizer for the head, updates by hand, adversarial inputs, two
+    Healthy programs tried: a trained body with an optimizer for the head, updates by hand, adversarial inputs, two
     optimizers that share a model, saliency.
     """
 
@@ -566,11 +568,12 @@ class FrozenRandom(Rule):
 
     Meaning: freezing keeps what a layer has learned; a layer that has learned nothing has nothing to keep.
     Fires: when an optimizer that made three steps holds a weight with `requires_grad` off whose values are those of
-    its initialisation: drawn in this run and written by nobody since, or spread as its layer draws them; or when it is
-    in none, was made so by the program, and gradients go through it to layers before it that are trained.
+    its initialisation: drawn in this run and written by nobody since, or spread as its layer draws them; or when it
+    is in none, the program switched its gradient off, gradients went three times through its layer, and passes reach
+    other parameters of its model.
     Wrong if: random features are wanted; then they come first, and nothing before them is trained.
-    Healthy programs tried: frozen layers of a loaded or a trained model, layers that thaw later, buffers, random
-    features under a head, a discriminator that is frozen while the generator steps, teachers.
+    Healthy programs tried: frozen layers of a trained model, random features under a head, teachers, averages of
+    weights.
     """
 
     name, title, certainty, severity, cheap = "frozen random", "frozen layers", EXACT, WRONG, True
@@ -642,8 +645,9 @@ class EqualUnits(Rule):
     """All units of a layer have equal weights and equal gradients: they will stay one unit.
 
     Meaning: units learn different things because they begin different; equal rows with equal gradients stay equal.
-    Fires: when all rows of a weight of two rows or more are equal but for rounding (1e-4 of the largest), and so are
-    all rows of its gradient, in three looks that are at least four steps apart.
+    Fires: when all rows of a weight of two rows or more, or all its columns, are equal but for rounding (1e-4 of the
+    largest), and so are those of its gradient, in three looks or more and in all, the last of them at least four
+    steps after the first.
     Wrong if: nothing is to be learned there.
     Healthy programs tried: an output layer that begins at 0 (its gradients differ), zero-initialised residual
     branches and adapters (they leave 0 after the first step), embeddings of which few rows are used.

@@ -1,6 +1,7 @@
 """The beginning: how large inputs, layers and the first loss are, beside what they should be.
 
-Invariant: it looks at the first pass only, and is said when the first loss, or the run, shows that it matters.
+Invariant: sizes are those of the first pass, and are said to be wrong only where the first loss, units at their ends,
+or the run show that it matters.
 """
 
 from __future__ import annotations
@@ -36,12 +37,13 @@ class BigStart(Rule):
 
     Meaning: a network that knows nothing should say so: its first loss is log(classes), or about the variance of
     its targets.
-    Fires: when the first cross entropy is above three times log(classes) plus 2, or the run diverges or ends above
-    nine tenths of what the best constant costs, and the inputs, the few that lie far out left out, have a root mean
-    square above 20 with no norm before the first layer, or a weight begins with more than four times the deviation
-    that keeps sizes (where all are of one sign: the mean that does). Of weights that were drawn in this run it is
-    also said where they bring a sigmoid or a tanh to its ends at once. Weights come before inputs; of inputs the line
-    before the loop that made them is named, and with it the one that brought them to the type of the weights.
+    Fires: when the first cross entropy is above three times log(classes) plus 2, or the run learns nothing, more than
+    doubles its loss, is not finite, or ends above nine tenths of what the best constant costs, and the inputs, the
+    few that lie far out left out, have a root mean square above 20 with no norm before the first layer, or a weight,
+    tables of embeddings apart, begins with more than four times the deviation that keeps sizes (where all are of one
+    sign: the mean that does). Of weights that were drawn in this run it is also said where they bring 85 % of what a
+    sigmoid or a tanh gives to its ends at once. Weights come before inputs; of inputs the line before the loop that
+    made them is named, and with it the one that brought them to the type of the weights.
     Wrong if: the weights are loaded, or the loss is weighted; loaded weights fit their inputs and begin with a
     small loss.
     Healthy programs tried: inputs under a norm, large targets, pixels from 0 to 1, embeddings, wide and narrow
@@ -205,10 +207,10 @@ class SmallStart(Rule):
     """Weights begin so small that nothing of the input arrives.
 
     Meaning: each layer should pass on the size of what it is given; a product of small layers is nothing.
-    Fires: when two weights or more, none of them the last, begin with less than a twentieth of the deviation that
-    keeps sizes, there is no norm between, and the run learns nothing.
+    Fires: when two weights or more, tables of embeddings apart, begin with less than a twentieth of the deviation
+    that keeps sizes, and not at 0, there is no norm in the model, and the run learns nothing.
     Wrong if: the run is short; a slow start may pass.
-    Healthy programs tried: residual networks with small last weights, transformers with 0.02, zero heads.
+    Healthy programs tried: residual networks whose last weights begin at 0, zero heads, wide and narrow layers.
     """
 
     name, title, certainty, severity = "small start", "weights that begin too small", MEASURED, WRONG

@@ -1,6 +1,7 @@
-"""How a model is put together: layers with nothing between, axes that change places, states that are cut at each step.
+"""How a model is put together: layers with nothing between, axes that change places, attention, states that are cut.
 
-Invariant: each is read from shapes and from the history of a loss; no value decides.
+Invariant: each is read from shapes and from the history of a loss; the only values that decide are the weights of an
+attention, tokens, and the losses of a model whose layers are one.
 """
 
 from __future__ import annotations
@@ -56,9 +57,10 @@ class NothingBetween(Rule):
     """Linear layers follow each other with nothing between: together they are one linear layer.
 
     Meaning: a product of matrices is a matrix; only what is bent between two layers makes them more than one.
-    Fires: when every layer of a pass but the first is given what a linear layer gave, behind reshapes, dropout and
-    batch norms alone, no layer between is narrower than what it stands between, and the run stays above a tenth of
-    what the best constant prediction costs, or of its first loss.
+    Fires: when in two looks every linear layer of a pass that is given no data is given what another gave, behind
+    nothing but reshapes, means, sums, constant factors, dropout and batch norms, nothing else in the model is more
+    than linear, no layer between is narrower than what it stands between, and the run ends at a tenth or more of what
+    the best constant prediction costs, or, where that is not known, of its first loss.
     Wrong if: a factored or a linear model is wanted; a factored one has a narrow layer between.
     Healthy programs tried: linear regression, linear autoencoders, low-rank adapters, attention, embeddings under a
     linear layer, linear layers around a bent one.
@@ -157,10 +159,10 @@ class OtherAxis(Counting):
 
     Meaning: such a layer takes (time, batch, features), and (batch, time, features) with `batch_first=True`.
     Fires: when in two looks the axis that it takes for time is as long as there are targets, one for each sample, and
-    the axis that it takes for the batch is not.
+    the axis that it takes for the batch, of two or more, is not.
     Wrong if: there is a target for each step of one long row; then that row is a batch of one, which is seen.
     Healthy programs tried: time first with one target for each row, a target for each step, rows of one, language
-    models, attention over (time, batch, features).
+    models, attention with the batch first.
     """
 
     name, title, certainty, severity = "other axis", "layers that run over time", EXACT, WRONG
@@ -222,8 +224,8 @@ class Scrambled(Counting):
     apart), or so that an axis of it comes to stand where another was split or merged, as in (heads, time, d) to
     (time, heads·d).
     Wrong if: what is reshaped has no order, as noise.
-    Healthy programs tried: heads of attention with `transpose`, patches, flattened images, frames that are stacked,
-    (N, 1, T) to (N, T, 1), sequences split into windows.
+    Healthy programs tried: heads of attention with `transpose`, patches, flattened images, sequences split into
+    windows.
     """
 
     name, title, certainty, severity = "scrambled", "reshapes for a permute", EXACT, WRONG
@@ -303,9 +305,9 @@ class UnlikeSums(Counting):
     """A loss adds a mean over a batch and a sum over the same batch: the sum outweighs the mean by its size.
 
     Meaning: terms of a loss weigh as they are meant where all are means over the samples, or all are sums.
-    Fires: when in two looks the loss is a sum of terms, one of them the mean of a comparison with targets, another
-    a sum over a tensor with one row for each target that a model computed, and no factor of about one over the
-    number of samples stands before that sum.
+    Fires: when in two looks the loss is a sum of terms, one of them the mean of a comparison with targets, another a
+    sum over a tensor with one row for each target that a model computed, of three samples or more, and the factor of
+    that sum times the number of samples is more than twice the factor of the mean.
     Wrong if: the weight is meant.
     Healthy programs tried: a sum that is divided by the batch or has a small factor, penalties that are sums over
     weights, means or sums throughout, several means.
@@ -408,8 +410,8 @@ class QueryAxis(Counting):
     """Weights of an attention sum to 1 over the queries, and are used as if they summed to 1 over the keys.
 
     Meaning: what a query gets is a mean of values, with weights that sum to 1 over the keys.
-    Fires: when in two looks a softmax over the last axis but one goes, behind reshapes and dropout alone, into a
-    product with values as its left side.
+    Fires: when in two looks a softmax over the last axis but one of three or more goes, behind nothing but reshapes,
+    products and dropout, into a matrix product as its left side.
     Wrong if: the queries compete on purpose; then the weights are brought to a sum of 1 after it, as slots do.
     Healthy programs tried: attention by hand and by module, slots, pooling by weights, gates over experts.
     """
@@ -468,8 +470,8 @@ class ScaledUp(Counting):
     Fires: when in the first two looks the scores under a softmax over the keys, four of them or more, are a product
     of two computed values times a number above 1, and in half of the rows one key has nine tenths of the weight.
     Wrong if: one key is to be chosen, as by a low temperature.
-    Healthy programs tried: scores divided by the root, scores as they are, normalised vectors times a scale, a
-    learned temperature, masks.
+    Healthy programs tried: scores divided by the root of the length or by another number above 1, normalised vectors
+    times a scale, masks.
     """
 
     name, title, certainty, severity = "scaled up", "scores of an attention", MEASURED, WRONG
@@ -552,7 +554,7 @@ def factor(v: Value) -> float | None:
 class SeesAhead(Counting):
     """A model that is to say the next token is given it: attention without a mask, or a layer that runs both ways.
 
-    Meaning: targets that are the inputs moved by one place may depend on the places before only.
+    Meaning: where the targets are the inputs moved by one place, a prediction must not depend on later places.
     Fires: when in two looks the targets are the tokens that the model is given, moved by one place, and an attention
     on the way gives weight to later places, or a recurrent layer runs both ways.
     Wrong if: never that was seen.
@@ -637,8 +639,8 @@ class SameLayer(Rule):
     """A list of layers holds one layer several times: they share their weights.
 
     Meaning: `[layer] * 3` is one layer, three times; each needs to be made by itself.
-    Fires: when a Sequential or a ModuleList holds one module with parameters of its own more than once, and a pass
-    reaches them.
+    Fires: when a Sequential or a ModuleList of a model that was called holds one module with parameters more than
+    once, and a pass reaches them.
     Wrong if: the weights are to be shared.
     Healthy programs tried: one activation used in several places, tied embeddings, a cell that is called in a loop.
     """
@@ -680,7 +682,7 @@ class CutEachStep(Rule):
 
     Meaning: a recurrent network learns what to keep by gradients that go back through the steps.
     Fires: when in three looks the way from the loss goes through three cuts or more of one line, one behind the
-    other, with no pass between them, and nothing before the last of them is reached by another way.
+    other, with no pass between them, and nothing that is cut off is reached by another way.
     Wrong if: only the last step is to learn.
     Healthy programs tried: truncated backpropagation with `detach` between passes, targets and teachers that are
     detached, refinement with a loss at each step, straight-through estimators, a state that is detached once.

@@ -199,11 +199,11 @@ class RateZero(Rule):
     holds the rate below nine tenths of what it was made with, or there were two loops over a loader, or forty steps;
     when a StepLR, a MultiStepLR or an ExponentialLR was stepped in nine of ten steps, eight or more, and brought the
     rate below a hundredth within four fifths of the run, or to a ten-thousandth; when a CosineAnnealingLR was stepped
-    as often, three times its T_max or more, though loops over a loader were at most twice T_max plus one;
-    when a OneCycleLR or a CosineAnnealingLR made for as many steps as the optimizer took, but for a tenth, was
-    stepped twice or more, and in fewer than half of them; or when no scheduler stepped and the program itself lowered
-    the rate, in half of the steps until then, to less than a thousandth before half of the run was over, and the loss
-    kept a tenth of what it was.
+    as often, three times its T_max or more, though there were loops over a loader, twice T_max plus one at most; when
+    a OneCycleLR or a CosineAnnealingLR made for as many steps as the optimizer took, twelve or more, but for a tenth,
+    was stepped twice or more, and in fewer than half of them; or when, in twelve steps or more, no scheduler stepped
+    and the program itself lowered the rate, in half of the steps until then, to less than a thousandth for good
+    before half of the run was over, and the loss kept a tenth of what it was.
     Wrong if: the first steps warm up from 0, which are less than half; or the scheduler's numbers are meant in steps.
     Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step and by epoch, StepLR and
     ExponentialLR by epoch, a rate lowered by hand with every epoch.

@@ -338,10 +338,10 @@ class NeverAsked(Rule):
     """A class that is asked for in evaluation was never asked for in training.
 
     Meaning: what is not among the training data is not learned; a split without shuffling may leave a class out.
-    Fires: when answers of the model are compared with eight classes or more, one of which is in none of the training
-    batches that were looked at, these have on average three quarters of the classes that training asks for, and as
-    many samples as were seen would have missed that class, at its share in evaluation, less than once in ten thousand
-    times.
+    Fires: when answers of the model are compared with the classes of eight samples or more, and one class among them
+    is in none of the training batches that were looked at; these batches hold on average three quarters or more of
+    the classes that training asks for; and as many training samples as were seen would have missed that class, at its
+    share in evaluation (a half at most), less than once in ten thousand times.
     Wrong if: unknown classes are what the evaluation is about.
     Healthy programs tried: rare classes, sorted and small batches, padding classes, several tasks.
     """

@@ -38,15 +38,15 @@ class Diverges(Rule):
     """The loss grows without end; what makes steps so large is named, what is most often the reason first.
 
     Meaning: a step that is longer than the loss is curved makes the loss larger, and the next step longer still.
-    Fires: when the loss, of six passes or more, ends above twice what it was at first (and more than four times its
-    noise above it) and is above one and a half times that for the last fifth; when it is not finite after it had
-    grown tenfold, a step had changed a weight by more than all of it, or weights were not finite; or when the run
-    learns nothing after the loss had grown tenfold and the units of a relu had turned off. Named is the first that
-    holds: an epsilon that is 0 in half precision, where the loss is not finite; targets above 1000 that are compared
-    as they are, under SGD; gradients of about two passes or more added up for each step without being divided; a loss
-    that is a sum; a momentum of 0.98 or more; else the learning rate. A sum under SGD, and a momentum of 0.98 or
-    more, are named too where the run learns nothing; a momentum of 0.995 where it keeps three tenths of what the best
-    constant costs.
+    Fires: when the loss, of six passes or more, begins above 0, ends above twice what it was at first (and more than
+    four times its noise above it) and is above one and a half times that for the last fifth; when it is not finite
+    after it had grown tenfold, a step had changed a weight by more than all of it, or weights were not finite; or
+    when the run learns nothing after the loss had grown tenfold and the units of a relu had turned off. Named is the
+    first that holds: an epsilon that is 0 in half precision, where the loss is not finite; targets above 1000 that
+    are compared as they are, under SGD; gradients of about two passes or more added up for each step without being
+    divided; a loss that is a sum; a momentum of 0.98 or more; else the learning rate. A sum under SGD, and a momentum
+    of 0.98 or more, are named too where the run learns nothing; a momentum of 0.995 or more where the run ends above
+    three tenths of what the best constant costs, or, where that is not known, of its first loss.
     Wrong if: the loss is to be made larger, or competes with another.
     Healthy programs tried: warm-up, spikes that pass, adversarial training, losses below 0, rewards.
     """

@@ -108,7 +108,8 @@ class DroppedOutput(Heads):
     """A dropout stands between the last layer and the loss: predictions are set to 0 at random.
 
     Meaning: dropout is for what layers are given, not for what is compared with the targets.
-    Fires: when in three looks a comparison is given the result of a dropout that drew, behind nothing but reshapes.
+    Fires: when in three looks a comparison is given, behind nothing but reshapes, the result of a dropout that drew,
+    or of a product with a mask of 0 and one number above 1.
     Wrong if: never that was seen.
     Healthy programs tried: dropout before the last layer, dropped inputs of a denoising autoencoder, masks of a loss.
     """
@@ -151,7 +152,7 @@ class NoLogs(Heads):
     its first argument.
     Fires: when in two looks the sums differ from 1 by more than a tenth, on average over the first 64 samples.
     Wrong if: scores that are not normalised are meant, as in some energy models.
-    Healthy programs tried: log_softmax before `nll_loss` and before `NLLLoss`, logarithms of probabilities.
+    Healthy programs tried: log_softmax before `nll_loss` and before `NLLLoss`.
     """
 
     name, title, certainty, severity = "no logs", "log-probabilities that are none", EXACT, WRONG

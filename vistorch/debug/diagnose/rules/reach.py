@@ -394,9 +394,9 @@ class NotHeld(Rule):
 
     Meaning: what has a gradient and computes should be stepped by an optimizer, or be made not to need a gradient.
     Fires: when three passes or more reached a parameter that is in no optimizer and that the program did not write,
-    another optimizer made three steps, and one of these is seen: the parameter was registered after that optimizer
-    was made; its module was called and is in no outermost model's `parameters()`; it is a plain tensor kept by a
-    module; or it is a weight of such a model that still has the random values that its layer drew.
+    an optimizer made three steps, and one of these is seen: the parameter was registered after that optimizer was
+    made; its module was called and is in no outermost model's `parameters()`; it is a plain tensor kept by a module;
+    or it is a weight of such a model that still has the random values that its layer drew.
     Wrong if: the part is meant to keep its random values.
     Healthy programs tried: a trained body with an optimizer for the head, updates by hand, adversarial inputs, two
     optimizers that share a model, saliency.

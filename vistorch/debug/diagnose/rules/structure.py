@@ -57,10 +57,11 @@ class NothingBetween(Rule):
     """Linear layers follow each other with nothing between: together they are one linear layer.
 
     Meaning: a product of matrices is a matrix; only what is bent between two layers makes them more than one.
-    Fires: when in two looks every linear layer of a pass that is given no data is given what another gave, behind
-    nothing but reshapes, means, sums, constant factors, dropout and batch norms, nothing else in the model is more
-    than linear, no layer between is narrower than what it stands between, and the run ends at a tenth or more of what
-    the best constant prediction costs, or, where that is not known, of its first loss.
+    Fires: when in one of the first nine looks, of two or more, every linear layer that is given neither data nor rows
+    of an embedding is given what another gave, behind nothing but reshapes, means, sums, dropout, batch norms, and
+    constant or learned factors and terms, nothing else in the model is more than linear, no layer between is narrower
+    than what it stands between, and the run, of twelve losses or more, ends at a tenth or more of what the best
+    constant prediction costs, or, where that is not known, of its first loss.
     Wrong if: a factored or a linear model is wanted; a factored one has a narrow layer between.
     Healthy programs tried: linear regression, linear autoencoders, low-rank adapters, attention, embeddings under a
     linear layer, linear layers around a bent one.

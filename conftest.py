@@ -17,6 +17,7 @@ ENDS = (
     ("vistorch.debug.graph.graph_listeners", "stop"),
     ("vistorch.torch_source.listening", "stop"),
     ("vistorch.debug.updates", "forget"),
+    ("vistorch.overrides", "forget"),
 )
 
 
@@ -44,6 +45,8 @@ def pytest_collection_finish():
 
     Otherwise each `gc.collect()` of a test, and each of an IPython shell that ends, looks at all of it.
     """
+    if (overrides := sys.modules.get("vistorch.overrides")) is not None:
+        overrides.forget()  # classes of files of tests: each test that wants its own to be asked makes them
     gc.collect()
     gc.freeze()
 

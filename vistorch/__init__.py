@@ -76,6 +76,7 @@ from .engine.core.registry import FUNCTIONS as _functions
 from .engine.core.registry import METHODS as _methods
 from .engine.core.registry import bind as _bind
 from .engine.core.tensor import Tensor
+from .engine.core.tensor import instance_listeners as _instance_listeners
 from .engine.methods.format import get_printoptions, printoptions, set_printoptions
 from .engine.random.generators import (
     Generator,
@@ -98,3 +99,14 @@ from . import utils  # noqa: E402  it is built on everything above
 from ._uncaught import begin as _begin  # noqa: E402
 
 _begin()
+
+
+def _notice(cls: type) -> None:
+    """A tensor of a program's own class: it may want to be asked before functions."""
+    if cls.__module__.partition(".")[0] != __name__:
+        from .overrides import notice
+
+        notice(cls)
+
+
+_instance_listeners.append(_notice)

@@ -380,3 +380,52 @@ def lists(lib):
 
 def test_lists_of_tensors():
     assert lists(L) == lists(torch)
+
+
+def test_tensors_are_grouped_as_there():
+    said = []
+    for lib in (L, torch):
+        group = importlib.import_module(
+            f"{lib.__name__}.utils._foreach_utils"
+        )._group_tensors_by_device_and_dtype
+        rows = [
+            [lib.ones(1), lib.ones(1, dtype=lib.float64), lib.ones(2)],
+            [None, lib.zeros(1), lib.zeros(2)],
+        ]
+        found = group(rows, with_indices=True)
+        said.append(
+            {
+                str(kind).partition(".")[2]: (
+                    [[one if one is None else one.tolist() for one in row] for row in lists],
+                    at,
+                )
+                for (_, kind), (lists, at) in found.items()
+            }
+        )
+    assert said[0] == said[1]
+
+
+def test_private_operators_of_aten_are_called_or_say_that_they_are_not_here():
+    for lib in (L, torch):
+        aten, x = lib.ops.aten, lib.arange(6.0).reshape(2, 3)
+        assert aten._to_copy.default(x, dtype=lib.int64).dtype is lib.int64
+        assert aten.slice.Tensor(x, 1, 1, 3).tolist() == [[1, 2], [4, 5]]
+        assert aten.alias.default(x).data_ptr() == x.data_ptr()
+    with pytest.raises(NotImplementedError, match=r"vistorch.ops.aten._sparse_mm_reduce_impl is not built: "):
+        L.ops.aten._sparse_mm_reduce_impl.default(x)
+
+
+def test_a_network_up_to_some_of_its_layers():
+    from vistorch.vision.models import resnet18
+    from vistorch.vision.models._utils import IntermediateLayerGetter
+
+    net = resnet18()
+    getter = IntermediateLayerGetter(net, {"layer1": "low", "layer3": "high"})
+    assert list(getter) == ["conv1", "bn1", "relu", "maxpool", "layer1", "layer2", "layer3"]
+    out = getter(L.randn(1, 3, 32, 32))
+    assert [(name, tuple(one.shape)) for name, one in out.items()] == [
+        ("low", (1, 64, 8, 8)),
+        ("high", (1, 256, 2, 2)),
+    ]
+    with pytest.raises(ValueError, match="return_layers are not present in model"):
+        IntermediateLayerGetter(net, {"layer9": "none"})

@@ -102,6 +102,57 @@ def memory_formats():
         assert lain[0] == lain[1] and lain[0][1] == 1
 
 
+@claims("`__torch_dispatch__`, and subclasses of Tensor without memory.")
+def dispatch():
+    assert hasattr(torch.Tensor, "_make_wrapper_subclass") and not hasattr(
+        vistorch.Tensor, "_make_wrapper_subclass"
+    )
+
+    class Mine(vistorch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, *args, **kwargs):
+            raise AssertionError("asked")
+
+    assert (vistorch.ones(2).as_subclass(Mine) + 1).tolist() == [2, 2]
+
+
+@claims(
+    "`__torch_function__` is asked before functions, methods and properties that give tensors, not before `shape` and "
+    "the like; a class that is no tensor is asked where `torch` names vistorch."
+)
+def asked_classes():
+    """`tests/compat/test_torch_function.py` has the rest."""
+    seen = {}
+    for L in (vistorch, torch):
+
+        class Mine(L.Tensor):
+            @classmethod
+            def __torch_function__(cls, func, types, args=(), kwargs=None):
+                asked.append(func.__name__)  # noqa: B023
+                return super().__torch_function__(func, types, args, kwargs or {})
+
+        x, asked = L.ones(2, 3).as_subclass(Mine), []
+        seen[L] = asked
+        assert x.shape == (2, 3) and type(x.T) is type(x + 1) is Mine
+    assert seen == {vistorch: ["__get__", "add"], torch: ["__get__", "__get__", "add"]}
+    program = """
+class Duck:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__
+print(torch.neg(Duck()))"""
+    command = [
+        sys.executable,
+        "-c",
+        f"from vistorch.compat import alias_torch; alias_torch(); import torch{program}",
+    ]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "neg\n"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import vistorch as torch{program}"], capture_output=True, text=True
+    )
+    assert "must be Tensor, not Duck" in done.stderr
+
+
 @claims("Second derivatives of `ctc_loss`, `multi_margin_loss`, `multilabel_margin_loss` (as in PyTorch).")
 def second_derivatives():
     def run(L, loss):

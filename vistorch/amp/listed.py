@@ -32,6 +32,7 @@ def functions(name: str) -> list[Any]:
         holders = [sys.modules["vistorch"], sys.modules["vistorch.nn.functional"], Tensor]
         holders.append(sys.modules.get("vistorch._VF"))
     held = [vars(holder).get(last) for holder in holders if holder is not None]
+    held = [getattr(one, "function", one) for one in held]  # of one that asks classes first (`overrides`)
     return [one for one in held if isinstance(one, types.FunctionType)]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..cuda import ipc
 from ..engine.core import views
-from ..engine.core.tensor import Tensor, wrap
+from ..engine.core.tensor import Tensor, subclass_listeners, wrap
 from ..engine.kernels import simulated
 from ..engine.kernels.strides import lay
 from ..engine.library_name import library
@@ -193,9 +193,4 @@ def init_reductions() -> None:
     ForkingPickler.register(Tensor, reduce_tensor)
     for cls in _below(Tensor):
         register(cls)
-
-    def init_subclass(cls: type, **kwargs: Any) -> None:
-        super(Tensor, cls).__init_subclass__(**kwargs)  # type: ignore[misc]
-        register(cls)
-
-    Tensor.__init_subclass__ = classmethod(init_subclass)  # type: ignore[assignment]
+    subclass_listeners.append(register)

@@ -10,7 +10,7 @@ from typing import Any
 from ..engine.base.dims import flag
 from ..engine.core.graph import UNTRACKED, version
 from ..engine.core.registry import FUNCTIONS
-from ..engine.core.tensor import Tensor, new
+from ..engine.core.tensor import Tensor, become, new
 from ..engine.core.views import expanded
 from ..engine.library_name import library, named
 
@@ -26,6 +26,8 @@ def _seen_as(cls: type, data: Tensor) -> Any:
     o._rg = False
     o._grad = o._node = o._view = o._more = None
     o._ver = data._ver if data._ver is UNTRACKED else version(data)  # a write to either is seen by both
+    if cls.__module__ != __name__:
+        become(o, cls)
     return expanded(o) if 0 in o._data.strides else o
 
 

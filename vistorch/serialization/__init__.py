@@ -35,6 +35,7 @@ from .saving import save
 
 # What `map_location` may be, for annotations.
 MAP_LOCATION: TypeAlias = Any
+DEFAULT_PROTOCOL = 2  # of pickle
 FileLike: TypeAlias = Any
 
 __all__ = [

@@ -60,7 +60,41 @@ def _function(namespace: str, name: str) -> Any:
         found = getattr(importlib.import_module(module), name, None)
         if callable(found):
             return _Function(found, f"{namespace}.{name}")
+    if namespace == "aten":
+        method = getattr(importlib.import_module("vistorch").Tensor, name, None)
+        # Libraries enter private operators in tables when they are imported, and call few of them.
+        found = _MORE.get(name) or (_refusing(name) if name.startswith("_") else method)
+        if callable(found):
+            return _Function(found, f"aten.{name}")
     return None
+
+
+def _to_copy(input: Any, **kwargs: Any) -> Any:
+    """A copy in another type, on another device or in another order."""
+    asked = {
+        name: kwargs[name] for name in ("dtype", "device", "memory_format") if kwargs.get(name) is not None
+    }
+    return input.to(copy=True, **asked)
+
+
+def _slice(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    """A part of one dim."""
+    return input[(slice(None),) * (dim % input.ndim) + (slice(start, end, step),)]
+
+
+_MORE = {
+    "_to_copy": _to_copy,
+    "_pin_memory": lambda input, device=None: input.pin_memory(device),
+    "alias": lambda input: input[...],
+    "slice": _slice,
+}
+
+
+def _refusing(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise not_built(f"{library}.ops.aten.{name}", "call the public function that PyTorch has for it.")
+
+    return refuse
 
 
 _made: dict[str, _Namespace] = {}

@@ -47,6 +47,7 @@ MODULES = {
     "_subclasses.fake_tensor": "Tensors without values, for the compiler: no tensor is one.",
     "_subclasses.functional_tensor": "Tensors that the compiler writes to: no tensor is one.",
     "_tensor": "The older home of `Tensor`.",
+    "_tensor_str": "How tensors are printed.",
     "_utils": "Helpers that libraries have come to use.",
     "_vmap_internals": "The older home of `func.vmap`.",
     "distributed._composable": "Sharded modules.",
@@ -108,11 +109,16 @@ MODULES = {
     "numa.binding": "Memory near a processor.",
     "onnx._internal": "Export to ONNX.",
     "onnx._internal.exporter": "Export to ONNX.",
+    "utils._foreach_utils": "What optimizers for many devices group tensors with.",
     "utils.cpp_extension": "Kernels in C++.",
     "utils.data.datapipes": "PyTorch's former pipes of data.",
     "utils.data.datapipes.iter": "PyTorch's former pipes of data.",
     "utils.data.datapipes.iter.combinatorics": "PyTorch's former pipes of data.",
     "utils.tensorboard.summary": "The parts of an event file.",
+    "vision.models._api": "The networks by name.",
+    "vision.models._utils": "What networks are cut and built with.",
+    "vision.transforms.autoaugment": "Transforms that draw what they do.",
+    "vision.transforms.transforms": "The older home of `transforms`.",
 }
 
 _RANKS = "use `distributed` and `nn.parallel` as far as they go, or train in one process."
@@ -309,6 +315,9 @@ SAME: dict[str, dict[str, str]] = {
         "is_grad_enabled": "is_grad_enabled",
         "is_autocast_enabled": "is_autocast_enabled",
         "_len_torch_function_stack": "overrides:_stack_length",
+        "_disabled_torch_function_impl": "overrides:disabled",
+        "DisableTorchFunction": "overrides:DisableTorchFunction",
+        "DisableTorchFunctionSubclass": "overrides:DisableTorchFunctionSubclass",
     },
     "_C._nn": {
         name: f"nn.functional:{name}"
@@ -333,6 +342,10 @@ SAME: dict[str, dict[str, str]] = {
     "_library.custom_ops": {"CustomOpDef": "library:CustomOpDef", "custom_op": "library:custom_op"},
     "_library.infer_schema": {"infer_schema": "library:infer_schema"},
     "_tensor": {"Tensor": "Tensor", "_rebuild_from_type_v2": "serialization.rebuild:rebuild_from_type_v2"},
+    "_tensor_str": {
+        "PRINT_OPTS": "engine.methods.format:options",
+        **{name: name for name in ("get_printoptions", "printoptions", "set_printoptions")},
+    },
     "_vmap_internals": {"vmap": "func:vmap", "_vmap": "func:vmap"},
     "distributed._tensor": _PLACEMENTS,
     "distributed.tensor": {
@@ -341,6 +354,28 @@ SAME: dict[str, dict[str, str]] = {
     },
     "distributed.tensor.placement_types": _PLACEMENTS,
     "fx.experimental.proxy_tensor": {"get_proxy_mode": "private_values:none"},
+    "vision.models._api": {
+        name: f"vision.models:{name}"
+        for name in """Weights WeightsEnum get_model get_model_builder get_model_weights get_weight list_models
+        register_model""".split()
+    },
+    "vision.models._utils": {
+        "IntermediateLayerGetter": "vision.models.intermediate:IntermediateLayerGetter",
+        "_make_divisible": "vision.models.mobilenetv2:_make_divisible",
+    },
+    "vision.transforms.autoaugment": {
+        name: f"vision.transforms:{name}"
+        for name in "AugMix AutoAugment AutoAugmentPolicy InterpolationMode RandAugment TrivialAugmentWide".split()
+    },
+    "vision.transforms.transforms": {
+        name: f"vision.transforms:{name}"
+        for name in """CenterCrop ColorJitter Compose ConvertImageDtype ElasticTransform FiveCrop GaussianBlur
+        Grayscale InterpolationMode Lambda LinearTransformation Normalize PILToTensor Pad RandomAdjustSharpness
+        RandomAffine RandomApply RandomAutocontrast RandomChoice RandomCrop RandomEqualize RandomErasing
+        RandomGrayscale RandomHorizontalFlip RandomInvert RandomOrder RandomPerspective RandomPosterize
+        RandomResizedCrop RandomRotation RandomSolarize RandomTransforms RandomVerticalFlip Resize TenCrop
+        ToPILImage ToTensor""".split()
+    },
 }
 
 _TRUE_HERE = """
@@ -393,7 +428,7 @@ AS_IT_IS: dict[str, str] = {
 }
 # `with` blocks that change nothing.
 BLOCKS: dict[str, str] = {
-    "_C": "DisableTorchFunction DisableTorchFunctionSubclass _DisableTorchDispatch",
+    "_C": "_DisableTorchDispatch",
     "_dynamo._trace_wrapped_higher_order_op": "TransformGetItemToIndex",
 }
 # Errors that are never raised.
@@ -431,6 +466,7 @@ VALUES: dict[str, dict[str, str]] = {
         for name in """DeviceLikeType ShapeType TensorLikeType is_boolean_dtype is_complex_dtype is_contiguous_or_false
         is_float_dtype is_integer_dtype make_contiguous_strides_for""".split()
     },
+    "_tensor_str": {"_tensor_str": "private_values:_tensor_str"},
     "_utils": {
         name: f"private_values:{name}"
         for name in """ExceptionWrapper _element_size _flatten_dense_tensors _get_all_device_indices
@@ -450,6 +486,11 @@ VALUES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("free_symbols", "free_unbacked_symbols"), "private_values:no_symbols"),
     },
     "nn.attention.flex_attention": {"_DEFAULT_SPARSE_BLOCK_SIZE": "private_values:sparse_block_size"},
+    "utils._foreach_utils": {
+        name: f"private_values:{name}"
+        for name in """_device_has_foreach_support _get_foreach_kernels_supported_devices
+        _get_fused_kernels_supported_devices _group_tensors_by_device_and_dtype _has_foreach_support""".split()
+    },
     "utils.tensorboard.summary": {"hparams": "private_values:hparams"},
 }
 

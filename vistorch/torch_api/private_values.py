@@ -16,6 +16,7 @@ from typing import Any
 import vistorch
 from vistorch.engine.base import dtypes
 from vistorch.engine.library_name import library
+from vistorch.engine.methods.format import elements_text
 from vistorch.engine.ops.shape.convert import asked
 
 DeviceLikeType = Any
@@ -27,6 +28,11 @@ sparse_block_size = 128
 guard_or_false = guard_or_true = guard_size_oblivious = (
     bool  # every size is known, so a question about it is answered
 )
+
+
+def _tensor_str(self: Any, indent: int) -> str:
+    """The elements as they are printed."""
+    return elements_text(self.detach()._data, indent)
 
 
 def none(*args: Any, **kwargs: Any) -> None:
@@ -173,6 +179,45 @@ def _rebuild_tensor_v2(*args: Any) -> Any:
 
 def _rebuild_parameter(*args: Any) -> Any:
     return importlib.import_module("vistorch.serialization.rebuild").REBUILDERS["_rebuild_parameter"](*args)
+
+
+def _group_tensors_by_device_and_dtype(tensorlistlist: Any, with_indices: bool = False) -> dict:
+    """Lists of tensors that belong together, apart by device and dtype of the first list's."""
+    groups: dict[tuple, tuple[list[list], list[int]]] = {}
+    for at, row in enumerate(zip(*tensorlistlist, strict=True)):
+        key = row[0].device, row[0].dtype
+        lists, places = groups.setdefault(key, ([[] for _ in row], []))
+        for one, tensor in zip(lists, row, strict=True):
+            one.append(tensor)
+        if with_indices:
+            places.append(at)
+    return groups
+
+
+def _require_initialized(function: Any) -> Any:
+    """A function of remote calls: nothing is ever initialized for it here."""
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
+
+    return refuse
+
+
+def _get_foreach_kernels_supported_devices() -> list[str]:
+    return ["cuda", "xpu", "mtia", "privateuseone"]
+
+
+def _get_fused_kernels_supported_devices() -> list[str]:
+    return ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
+
+
+def _device_has_foreach_support(device: Any) -> bool:
+    return device.type in (*_get_foreach_kernels_supported_devices(), "cpu")
+
+
+def _has_foreach_support(tensors: list, device: Any) -> bool:
+    kinds = (type(None), vistorch.Tensor, vistorch.nn.Parameter)
+    return _device_has_foreach_support(device) and all(type(one) in kinds for one in tensors)
 
 
 class ExceptionWrapper:

@@ -203,6 +203,7 @@ _OPTIMIZERS = """
 """
 # The modules -> a name -> where vistorch has the thing: "module:name".
 VALUES: dict[str, dict[str, str]] = {
+    "distributed.rpc.api": {"_require_initialized": "private_values:_require_initialized"},
     "torch": {
         **_own(
             """FatalError batch_norm_update_stats classproperty cudnn_is_acceptable get_autocast_ipu_dtype

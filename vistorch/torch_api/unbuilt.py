@@ -161,9 +161,9 @@ ROWS = (
     ),
     Row(
         "overrides",
-        "vistorch does not ask `__torch_function__`.",
+        "they list what PyTorch has in C++; ask `vistorch.__all__` or `dir(vistorch.Tensor)`.",
         """get_ignored_functions get_overridable_functions get_testing_overrides resolve_name enable_reentrant_dispatch
-        redispatch_function handle_torch_function""",
+        redispatch_function""",
     ),
     Row(
         "sparse",

@@ -27,6 +27,7 @@ from .record import GraphRecord
 from .words import one_line, shape_text
 
 MODULES = HOME + "nn" + os.sep + "modules" + os.sep
+OVERRIDES = os.path.join(HOME + "torch_api", "overrides.py")
 VARARGS = 4  # the flag of a code object that takes *args
 NOTHING = "no exception was raised yet, or it is not known here: pass it as `error`"
 NO_OP = "the exception came from no op of a graph: there is nothing to draw"
@@ -82,10 +83,11 @@ def capture_last(
 
 
 def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
-    """Frame and instruction, outermost first."""
+    """Frame and instruction, outermost first, without those that asked classes before a function."""
     found, trace = [], error.__traceback__
     while trace is not None:
-        found.append((trace.tb_frame, trace.tb_lasti))
+        if trace.tb_frame.f_code.co_filename != OVERRIDES:
+            found.append((trace.tb_frame, trace.tb_lasti))
         trace = trace.tb_next
     return found
 

@@ -6,6 +6,7 @@ Invariant: `_data` is an array of the library of `_place`; `_rg` is True exactly
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,22 @@ from . import graph
 ndarray = np.ndarray
 asarray = np.asarray
 new = object.__new__
+# Called with each subclass that is made, and with that of each tensor that is made as one.
+subclass_listeners: list[Callable[[type], None]] = []
+instance_listeners: list[Callable[[type], None]] = []
+
+
+def become(tensor: Any, cls: type) -> Any:
+    """Make a tensor one of a subclass.
+
+    Args:
+        tensor: the tensor.
+        cls: the class.
+    """
+    tensor.__class__ = cls
+    for notice in instance_listeners:
+        notice(cls)
+    return tensor
 
 
 class Tensor:
@@ -80,6 +97,11 @@ class Tensor:
         def __ge__(self, other: Any) -> Tensor: ...
 
     __array_priority__ = 1000  # numpy's operators leave the operation to ours
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for notice in subclass_listeners:
+            notice(cls)
 
     # ---- metadata -------------------------------------------------------------------------------------------
     @property

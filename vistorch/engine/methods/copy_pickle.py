@@ -13,7 +13,7 @@ import numpy as np
 from ..base import dtypes
 from ..core import views
 from ..core.registry import METHODS
-from ..core.tensor import Tensor, wrap
+from ..core.tensor import Tensor, become, wrap
 from ..kernels.strides import lay
 from ..library_name import named
 from ..memory.array_memory import owner, start
@@ -64,9 +64,7 @@ def rebuild(
 
 def _as(cls: type, t: Tensor) -> Tensor:
     """`t` as a tensor of a subclass."""
-    if cls is not Tensor:
-        t.__class__ = cls
-    return t
+    return t if cls is Tensor else become(t, cls)
 
 
 def _reduce(self: Tensor, protocol: Any) -> tuple:

@@ -110,9 +110,9 @@ class TransformerEncoderLayer(_Layer):
         self.dropout2 = Dropout(dropout)
         activation = _activation(activation)
         self.activation_relu_or_gelu = 0
-        if activation is F.relu or isinstance(activation, ReLU):
+        if activation == F.relu or isinstance(activation, ReLU):
             self.activation_relu_or_gelu = 1
-        elif activation is F.gelu or isinstance(activation, GELU):
+        elif activation == F.gelu or isinstance(activation, GELU):
             self.activation_relu_or_gelu = 2
         self.activation = activation
 

@@ -11,6 +11,7 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
+from vistorch.compat.classes import unwatch_classes, watch_classes
 from vistorch.compat.versions import TORCH, TORCHVISION
 from vistorch.engine.base import namespace
 from vistorch.engine.base.paths import path_in_torch
@@ -84,6 +85,7 @@ def assume() -> None:
     if is_assumed():
         return
     library.name = "torch"
+    watch_classes()
     root = sys.modules["vistorch"]
     _set(root, "torch", root)
     _set(root, "__version__", TorchVersion(TORCH))
@@ -162,6 +164,7 @@ def drop() -> None:
             setattr(holder, name, value)
     _before.clear()
     library.name = "vistorch"
+    unwatch_classes()
 
 
 def _set(holder: Any, name: str, value: Any) -> None:

@@ -28,6 +28,14 @@ _BARE: dict[Any, str] = {dict: "dict", list: "list", tuple: "tuple", typing.Opti
 _BARE.update({getattr(typing, name): name for name in ("Dict", "List", "Tuple")})
 globals().update(unbuilt("jit"))
 
+
+def _overload(func: Any) -> Any:
+    """One of several signatures of a function, which libraries write for scripts: the function."""
+    return func
+
+
+_overload_method = _overload
+
 _strategy = [("STATIC", 2), ("DYNAMIC", 10)]
 
 

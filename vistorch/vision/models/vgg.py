@@ -18,6 +18,16 @@ DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2,
 WIDTHS = (64, 128, 256, 512, 512)
 
 
+def _row(counts: tuple[int, ...]) -> list[int | str]:
+    return [part for width, count in zip(WIDTHS, counts, strict=True) for part in (*[width] * count, "M")]
+
+
+# The same as rows, under the letters of the paper: channels of a convolution, or "M" for a pooling.
+cfgs: dict[str, list[int | str]] = {
+    letter: _row(DEPTHS[layers]) for letter, layers in zip("ABDE", DEPTHS, strict=True)
+}
+
+
 class VGG(Classifying):
     """Small convolutions in a long row, three linear layers.
 
@@ -72,18 +82,33 @@ def _begin(module: nn.Module) -> None:
         nn.init.zeros_(module.bias)
 
 
-def _convolutions(layers: int, batch_norm: bool) -> nn.Sequential:
-    """The long row."""
+def make_layers(cfg: list[int | str], batch_norm: bool = False) -> nn.Sequential:
+    """The long row of convolutions.
+
+    Args:
+        cfg: the channels of each, and "M" for a pooling.
+        batch_norm: normalise after each convolution.
+
+    Example:
+        >>> from vistorch.vision.models.vgg import make_layers
+        >>> make_layers([4, "M"])
+        Sequential(
+          (0): Conv2d(3, 4, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
+          (1): ReLU(inplace=True)
+          (2): MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)
+        )
+    """
     row: list[nn.Module] = []
     channels = 3
-    for width, count in zip(WIDTHS, DEPTHS[layers], strict=True):
-        for _ in range(count):
-            row.append(nn.Conv2d(channels, width, kernel_size=3, padding=1))
-            if batch_norm:
-                row.append(nn.BatchNorm2d(width))
-            row.append(nn.ReLU(inplace=True))
-            channels = width
-        row.append(nn.MaxPool2d(kernel_size=2, stride=2))
+    for part in cfg:
+        if part == "M":
+            row.append(nn.MaxPool2d(kernel_size=2, stride=2))
+            continue
+        row.append(nn.Conv2d(channels, int(part), kernel_size=3, padding=1))
+        if batch_norm:
+            row.append(nn.BatchNorm2d(int(part)))
+        row.append(nn.ReLU(inplace=True))
+        channels = int(part)
     return nn.Sequential(*row)
 
 
@@ -92,7 +117,7 @@ def _add(layers: int, batch_norm: bool) -> Any:
     name = f"vgg{layers}{'_bn' if batch_norm else ''}"
 
     def make(**kwargs: Any) -> VGG:
-        return VGG(_convolutions(layers, batch_norm), **kwargs)
+        return VGG(make_layers(_row(DEPTHS[layers]), batch_norm), **kwargs)
 
     return named(name, f"VGG with {layers} layers{', with batch normalization' if batch_norm else ''}.", make)
 

@@ -17,7 +17,7 @@ from ...base.layout import strided
 from ...base.size import Size
 from ...core.op_factory import op
 from ...core.registry import FUNCTIONS, public
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, become
 from ...library_name import library
 from ...memory.placement import CPU, place_of
 from .arguments import allocate, sizes, type_name
@@ -38,7 +38,7 @@ def legacy_new(cls: Any, *data: Any, **kwargs: Any) -> Tensor:
     made = _built(data, kwargs, dtypes.default.np, "cpu", "Tensor")
     if cls is not Tensor:
         made = bare(made._data, made._place) if isinstance(data[0] if data else None, Tensor) else made
-        made.__class__ = cls
+        become(made, cls)
     return made
 
 

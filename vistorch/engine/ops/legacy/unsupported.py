@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...base import dtypes
+from ...base import dtypes, errors
 from ...core.registry import METHODS, public
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, become
 from ...library_name import named
 from ...methods.metadata import needs_tensor
 
@@ -232,9 +232,19 @@ def as_subclass(input, cls):
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make sure your "
             "class inherits from Tensor."
         )
-    made = METHODS["view_as"](input, input)
-    made.__class__ = cls
+    return become(METHODS["__getitem__"](input, ...), cls)
+
+
+def _make_subclass(cls, data, require_grad=False):
+    """The memory of a tensor as a leaf of a subclass, as constructors of subclasses ask for it."""
+    if not isinstance(data, Tensor):
+        raise errors.must_be_tensor("_make_subclass", "data", 2, data)
+    made = METHODS["as_subclass"](METHODS["detach"](data), cls)
+    made.requires_grad = require_grad
     return made
+
+
+Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-defined]
 
 
 @public(function=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from .lines import Cut  # noqa: F401  (the same kinds of cuts)
 MOST = 20_000  # values that are kept
 BYTES = 1 << 28  # of arrays without a gradient
 SETUP = 4_000  # values from before the loop that are kept
+COPY = SimpleNamespace(name="copy")
 MATCHED = 16  # cuts that a new tensor is compared with
 COMPARED = 1 << 16  # elements of them
 
 # what only moves, repeats or renames elements
 SHAPED = frozenset(
-    "view reshape squeeze squeeze_dim unsqueeze flatten clone contiguous alias cast to_place "
+    "view reshape reshape_alias squeeze squeeze_dim unsqueeze flatten clone contiguous alias cast to_place "
     "expand t transpose permute "
     "select slice view_as unflatten movedim narrow copy".split()
 )
@@ -238,6 +240,13 @@ class Lineage(Listener):
             if not here.stack:
                 call, here.call = here.call, None
                 self.call_ends(call)
+        elif name == "copied":
+            self.op(COPY, (subject, details[0]), (), (subject,))
+        elif name == "settled":
+            v = self.table.pop(id(details[0]), None)
+            if v is not None and v.data is details[0]:
+                v.data = subject._data
+                self.table[id(v.data)] = v
 
     def call_begins(self, call: Call) -> None:
         """An outermost module is called."""

@@ -50,7 +50,7 @@ class Optimizers:
         """Ids of all that they hold."""
         return {id(p) for o, _ in list(self.known.values()) for p in parameters_of(o)}
 
-    def add_scheduler(self, scheduler: Any) -> None:
+    def add_scheduler(self, scheduler: Any, *_: Any) -> None:
         """Take in a scheduler that has made a step."""
         if all(s is not scheduler for s in self.schedulers):
             self.schedulers = [*self.schedulers[1 - SCHEDULERS :], scheduler]

@@ -26,13 +26,17 @@ The vocabulary, one attribute of `listeners` per kind (a Listener has a method o
 - phase(name, subject, *details): what upper packages report of a training loop, in its order, with the module,
   optimizer or parameter it happened to: "forward" (module, args, kwargs) and "forward_end" (module, result; None if
   it raised), between which everything happens in that module; "zero_grad", "step", "step_end" and "scheduler"
-  (optimizer or scheduler); "train" and "eval" (module, after its children); "init" (tensor, name of the function);
+  (optimizer or scheduler, which may be followed by the measure it was given); "load" (module, the state dict it is
+  about to take); "train" and "eval" (module, after its children); "init" (tensor, name of the function);
   "clip" (a list of parameters, the limit): their gradients are about to be clipped; "seed" (the default generator,
   the seed it is about to be set to); "grads" (a tuple of outputs, a list of their gradients, which have no history);
   "loss" (name of a loss function whose ops do not say what they compare, predictions, targets, "exp" where the
-  predictions are logarithms, else "", loss); "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an
-  epoch: from `iter` to the last batch, or to the end of the iterator if it is left before; None at the end of one
-  whose loader is gone, which only one with persistent workers can be).
+  predictions are logarithms, else "", loss); "signs" (name of a loss function, its targets, which should be 1 and -1);
+  "copied" (a tensor, another whose values were just written into it at once, with no op that says so);
+  "settled" (a tensor, the array it had: its numbers lie in another array now);
+  "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to the last batch, or to the
+  end of the iterator if it is left before; None at the end of one whose loader is gone, which only one with
+  persistent workers can be).
 
 A listener gets the events of all threads, each in the thread it happened in, and sees live objects: it copies what it
 wants to keep. What it raises reaches the user's line, after all other listeners were called. Invariant: an emitter

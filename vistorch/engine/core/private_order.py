@@ -74,12 +74,17 @@ READERS.update([Tensor.shape.fget.__code__, Tensor.dtype.fget.__code__])  # type
 
 def settle(t: Tensor) -> Any:
     """Give a tensor the memory order of PyTorch's, once and for all; returns its array."""
+    kept = None
     with _lock:
         if t.__class__ is Private:
             m = t._more
-            t._data, m.kept_aside = np.ascontiguousarray(m.kept_aside), None
+            kept = m.kept_aside
+            t._data, m.kept_aside = np.ascontiguousarray(kept), None
             t.__class__ = Tensor
-    return t._data
+    d = t._data
+    if kept is not None and d is not kept and (emit := listeners.phase) is not None:
+        emit("settled", t, kept)
+    return d
 
 
 def by_rows(g: Any) -> Any:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...engine.base.casting import casting
+from ...engine.base.events import listeners
 from ...engine.core.registry import FUNCTIONS
 from ...engine.core.tensor import Tensor
 from ...engine.ops.activation.logistic import logsigmoid
@@ -35,6 +36,12 @@ def _number(size_average: bool | None, reduce: bool | None, reduction: str) -> i
     if size_average is not None or reduce is not None:
         return _Reduction.legacy_get_enum(size_average, reduce)
     return _Reduction.get_enum(reduction)
+
+
+def _signed(name: str, target: Any) -> None:
+    """Listeners learn of a loss whose targets are 1 and -1, which its ops do not say."""
+    if (emit := listeners.phase) is not None:
+        emit("signs", name, target)
 
 
 def margin_ranking_loss(
@@ -71,6 +78,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.size()}, input2: {input2.size()}, target: {target.size()} "
         )
+    _signed("margin_ranking_loss", target)
     return FUNCTIONS["margin_ranking_loss"](input1, input2, target, margin, number)
 
 
@@ -100,6 +108,7 @@ def hinge_embedding_loss(
     """
     if casting.on and (recast := casting.ask(hinge_embedding_loss, locals())):
         return recast[0]
+    _signed("hinge_embedding_loss", target)
     return FUNCTIONS["hinge_embedding_loss"](input, target, margin, _number(size_average, reduce, reduction))
 
 
@@ -134,6 +143,7 @@ def cosine_embedding_loss(
     """
     if casting.on and (recast := casting.ask(cosine_embedding_loss, locals())):
         return recast[0]
+    _signed("cosine_embedding_loss", target)
     return FUNCTIONS["cosine_embedding_loss"](
         input1, input2, target, margin, _number(size_average, reduce, reduction)
     )
@@ -164,6 +174,7 @@ def soft_margin_loss(
         return recast[0]
     number = _number(size_average, reduce, reduction)
     tensors("soft_margin_loss", input=input, target=target)
+    _signed("soft_margin_loss", target)
     return distance.soft_margin_loss(input, target, number)
 
 

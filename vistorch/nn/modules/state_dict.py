@@ -11,6 +11,7 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 from typing import Any
 
+from ...engine.base.events import listeners
 from ...engine.base.modes import no_grad
 from ...engine.core.tensor import Tensor
 from ...engine.library_name import library
@@ -48,6 +49,8 @@ def load(module: Any, given: Mapping[str, Any], strict: bool, assign: bool) -> _
     """`Module.load_state_dict`: compare all, then copy; with load hooks, both at once."""
     if not isinstance(given, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
+    if (emit := listeners.phase) is not None:
+        emit("load", module, given)
     hooked = any(m._load_state_dict_pre_hooks or m._load_state_dict_post_hooks for m in module.modules())
     if not hooked:
         _load_all(module, given, strict, assign, True)

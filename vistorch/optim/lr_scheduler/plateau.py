@@ -120,7 +120,8 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._last_lr = current(self.optimizer)
-        self._emit_step()
+        if (emit := listeners.phase) is not None:
+            emit("scheduler", self, measure)
 
     def _reduce_lr(self, epoch: int) -> None:
         groups = self.optimizer.param_groups

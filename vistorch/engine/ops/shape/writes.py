@@ -79,6 +79,8 @@ def copy_(self: Tensor, other: Any, non_blocking: bool = False) -> Tensor:
                     emit(self)
                 d[...] = s
                 ver.n += 1
+                if (emit := listeners.phase) is not None:
+                    emit("copied", self, other)
                 if (emit := listeners.write) is not None:
                     emit(self, copy_row.rule)
                 return self

@@ -130,6 +130,24 @@ def test_exceptions_of_torch_are_findings():
     assert one.place is not None and "cross_entropy" in one.place.text
 
 
+TABLE = """
+import torch
+torch.manual_seed(0)
+table = torch.nn.Embedding(5, 3, padding_idx=0)
+opt = torch.optim.SGD(table.parameters(), lr=0.1)
+for step in range(3):
+    loss = table(torch.tensor([1, 2, 0])).pow(2).mean()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_row_of_a_table_that_is_cleared_as_it_is_made_does_not_end_the_evidence():
+    diagnosis = diagnosed("table", TABLE)
+    assert diagnosis.evidence.passes == 3 and not diagnosis.failures
+    assert [f.rule for f in diagnosis.findings()] == ["used twice"]
+
+
 FORGETS = """
 import torch
 from vistorch import vt

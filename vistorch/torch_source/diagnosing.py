@@ -9,14 +9,14 @@ Invariant: nothing of what torch computes changes, and all that was put into its
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import GeneratorType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from ..debug.diagnose.evidence import Evidence, _in_item
+from ..debug.diagnose.evidence import SIGNED, Evidence, _in_item
 from ..debug.lineage import MATCHED, Value
 from ..engine.base.events import BETWEEN, _kinds
 from ..engine.core.graph import Leaf
@@ -43,6 +43,10 @@ SAME = {
     "__rtruediv__": "rdiv",
     "__rpow__": "rpow",
     "square": "pow",
+    "floordiv": "floor_divide",
+    **dict.fromkeys(
+        ("to", "type", "float", "double", "half", "bfloat16", "long", "int", "short", "char"), "cast"
+    ),
     **INPLACE,
 }
 WHOLE = ("mean", "sum", "max", "min", "amax", "prod")  # over all elements where no axis is given
@@ -119,6 +123,14 @@ class Reader:
         self.arrays[id(t)] = t, state, d
         return d
 
+    def node(self, t: Any) -> TorchNode | None:
+        """What computed it; None for a leaf."""
+        try:
+            made = t.grad_fn
+        except RuntimeError:  # a view from within no_grad that was written into, as an Embedding clears a row
+            return None
+        return None if made is None else node_of(made, self.nodes)
+
     @staticmethod
     def _read(t: Any) -> np.ndarray:
         if t.device.type != "cpu" and t.numel() > PART:
@@ -162,7 +174,6 @@ class TorchEvidence(Evidence):
         self.reader = Reader()
         self.mode = _Calls(self)
         self.busy = 0
-        self.broken: Exception | None = None
         self._undo: list[Any] = []
         self._ending: tuple[Any, tuple] | None = None  # the pass that has begun, until its end is seen
         self._marked: list[str] = []
@@ -187,6 +198,7 @@ class TorchEvidence(Evidence):
             self._undo.append(handle.remove)
         self._undo.append(private.on_loaders(lambda loader, _: self._phase("loader", loader), lambda _: None))
         self._undo.append(private.on_schedulers(self._scheduled))
+        self._wrap(torch.nn.Module, "load_state_dict", self._loads, before=True)
         hook = torch.nn.modules.module.register_module_parameter_registration_hook(self._registered)
         self._undo.append(hook.remove)
         self._wrap(torch.nn.Module, "train", self._moded)
@@ -197,6 +209,7 @@ class TorchEvidence(Evidence):
             (torch.optim.Optimizer, "optimizer"),
             (torch.utils.data.DataLoader, "loader"),
             (torch.optim.lr_scheduler.LRScheduler, "scheduler"),
+            (torch.optim.lr_scheduler.ReduceLROnPlateau, "scheduler"),
         ):
             self._wrap(kind, "__init__", lambda one, *_, what=what: self._made(what, one))
         for place in private.places_of_clipping():
@@ -223,7 +236,7 @@ class TorchEvidence(Evidence):
         names = {
             "_data": property(reader.data),
             "_rg": property(lambda t: t.requires_grad),
-            "_node": property(lambda t: None if t.grad_fn is None else node_of(t.grad_fn, reader.nodes)),
+            "_node": property(reader.node),
             "_ver": property(lambda t: SimpleNamespace(n=private.version_of(t))),
         }
         before = {name: vars(torch.Tensor).get(name) for name in names}
@@ -241,8 +254,13 @@ class TorchEvidence(Evidence):
     def _clips(self, parameters: Any = (), bound: Any = None, *_: Any) -> None:
         if not isinstance(parameters, (list, tuple)):  # read once it would be empty
             one = isinstance(parameters, torch.Tensor)
+            gone = isinstance(parameters, GeneratorType) and parameters.gi_frame is None
             parameters = (
-                [parameters] if one else [h.tensor for led in self.ledgers.values() for h in led.each]
+                [parameters]
+                if one
+                else []
+                if gone
+                else [h.tensor for led in self.ledgers.values() for h in led.each]
             )
         self._phase("clip", parameters, bound)
 
@@ -302,15 +320,18 @@ class TorchEvidence(Evidence):
 
     def _module_begins(self, module: Any, args: tuple) -> None:
         self._phase("forward", module, args)
-        if self.here.call is not None and len(self.here.stack) == 1:
-            self.here.call.grad = torch.is_grad_enabled()
 
     def _module_ends(self, module: Any, args: tuple, out: Any) -> None:
         self._phase("forward_end", module)
 
-    def _scheduled(self, one: Any) -> None:
+    def _scheduled(self, one: Any, *given: Any) -> None:
         if not private.first_step_of(one):  # its own, as it is made
-            self._phase("scheduler", one)
+            measure = given[:1] if isinstance(one, torch.optim.lr_scheduler.ReduceLROnPlateau) else ()
+            self._phase("scheduler", one, *measure)
+
+    def _loads(self, module: Any, state: Any = None, *_: Any) -> None:
+        if isinstance(state, Mapping):
+            self._phase("load", module, state)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._phase("step", optimizer)
@@ -358,7 +379,7 @@ class TorchEvidence(Evidence):
         if name in QUIET or (name.startswith("_") and not name.startswith("__")):
             return
         if private.is_of_init(func) or (
-            name in ("fill_", "zero_")
+            name in ("fill_", "zero_", "uniform_", "normal_")
             and args
             and isinstance(args[0], torch.nn.Parameter)
             and not torch.is_grad_enabled()
@@ -385,6 +406,7 @@ class TorchEvidence(Evidence):
                 self.cut("requires_grad_(False)", args[0])
             return
         if name == "detach":
+            self.aliased(args[0])
             self._entered("detach", args[:1], (), (out,))
             return
         outs = tuple(
@@ -399,6 +421,10 @@ class TorchEvidence(Evidence):
             drawing = bool(kwargs.get("training", True if "dropout" in op else False))
             self.drew(
                 op, args[0], drawing, kwargs.get("p", args[1] if len(args) > 1 and "dropout" in op else None)
+            )
+        if op in SIGNED and self.looked:
+            self.signed(
+                op, kwargs.get("target", next((a for a in args[::-1] if isinstance(a, torch.Tensor)), None))
             )
         self._entered(op, ins, consts, outs)
         if (name.endswith("_") and not name.endswith("__")) or name in INPLACE:
@@ -421,6 +447,16 @@ class TorchEvidence(Evidence):
                     v.op, v.ins, v.consts = kind, [old], ("from_numpy", place)
                     break
         return v
+
+    @property
+    def recording(self) -> bool:
+        """Whether ops get a history now."""
+        return torch.is_grad_enabled()
+
+    def call_begins(self, call: Any) -> None:
+        """An outermost module is called."""
+        call.grad = torch.is_grad_enabled()
+        super().call_begins(call)
 
     def memory_of(self, tensor: Any) -> tuple[Any, int]:
         """What owns the memory of a tensor, and where that lies."""
@@ -458,7 +494,8 @@ def _flat(args: Any, kwargs: Any) -> list[Any]:
 def _read(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple, tuple]:
     """The engine's name of a call, its inputs, and its constants where rules read them."""
     plain = name[:-1] if name.endswith("_") and not name.endswith("__") else name
-    op = SAME.get(plain, plain.strip("_") if plain.startswith("__") else plain)
+    bare = plain.strip("_") if plain.startswith("__") else plain
+    op = SAME.get(plain, SAME.get(bare, bare))
     ins = tuple(a for a in _flat(args, {}) if isinstance(a, torch.Tensor) or type(a) in (int, float))
     consts: tuple = ()
     if op == "rsub":
@@ -468,16 +505,30 @@ def _read(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple, tup
         key = args[1] if len(args) > 1 else None
         index = [k for k in (key if isinstance(key, tuple) else (key,)) if isinstance(k, torch.Tensor)]
         op, ins = ("index", (args[0], *index)) if index else ("select", (args[0],))
+    elif op in ("max", "min") and len(args) > 1 and isinstance(args[1], torch.Tensor):
+        op = "maximum" if op == "max" else "minimum"
     elif op in WHOLE:
         axis = kwargs.get("dim", args[1] if len(args) > 1 and not isinstance(args[1], torch.Tensor) else None)
         op = f"{op}_all" if axis is None else f"{op}_dims" if op in ("mean", "sum") else op
-        ins = ins[:1]
+        ins, consts = ins[:1], ((axis,) if op in ("max", "min") and isinstance(axis, int) else ())
+    elif op in ("argmax", "argmin", "topk"):
+        at = 2 if op == "topk" else 1
+        axis = kwargs.get("dim", args[at] if len(args) > at else -1 if op == "topk" else None)
+        ins, consts = ins[:1], ((axis,) if isinstance(axis, int) else ())
+    elif op == "multi_head_attention_forward":
+        consts = (kwargs.get("attn_mask") is not None or bool(kwargs.get("is_causal")),)
+    elif op == "normalize":
+        axis = kwargs.get("dim", args[2] if len(args) > 2 else 1)
+        consts, ins = ((axis,) if isinstance(axis, int) else ()), ins[:1]
     elif op in AXIS:
         axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
         consts, ins = ((axis if isinstance(axis, int) else -1),), ins[:1]
     elif op in LOSSES:
         named = [kwargs.get("input"), kwargs.get("target")]
         ins = tuple(a for a in (*args[:2], *named) if isinstance(a, torch.Tensor))
+        weights = [kwargs.get("weight", args[2] if len(args) > 2 else None), kwargs.get("pos_weight")]
+        if any(isinstance(w, torch.Tensor) for w in weights):  # 1 where the engine has a tensor of it
+            ins += tuple(w if isinstance(w, torch.Tensor) else 1.0 for w in weights)
         consts = (kwargs.get("ignore_index", -100), REDUCTIONS.get(kwargs.get("reduction", "mean"), 1))
     elif op == "linear":
         op = "addmm" if len(args) > 2 and args[2] is not None else "mm"

@@ -674,7 +674,7 @@ def on_schedulers(stepped: Callable) -> Callable[[], None]:
     """Call a function after each step of a learning rate scheduler; returns what ends that.
 
     Args:
-        stepped: called with the scheduler.
+        stepped: called with the scheduler, and with what its step was given.
     """
     base = torch.optim.lr_scheduler.LRScheduler
     kinds, waiting = [], [base]
@@ -689,7 +689,7 @@ def on_schedulers(stepped: Callable) -> Callable[[], None]:
         @functools.wraps(step)
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
             out = step(self, *args, **kwargs)
-            stepped(self)
+            stepped(self, *args)
             return out
 
         return uncompiled(run)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..lineage import SHAPED, beyond
 from .finding import number
 from .heads import CLASSES, LOGITS, VALUES
 
@@ -35,6 +36,9 @@ class Targets:
         self.name = ""
         self.module: Any = None  # that computes the comparison
         self.place: Any = None  # where that is done
+        self.joined = (
+            False  # whether scores are put together of right answers and others, as in a sampled softmax
+        )
 
     def add(self, heads: list, p: Any) -> None:
         """Take in the comparison of a loss, if it is the only one."""
@@ -48,7 +52,7 @@ class Targets:
             p.loss is not None
             and h.value.data is not None
             and h.value.data.size == 1
-            and abs(float(h.value.data) - p.loss) <= 1e-4 * abs(p.loss) + 1e-12
+            and abs(float(h.value.data.reshape(-1)[0]) - p.loss) <= 1e-4 * abs(p.loss) + 1e-12
         )
         if h.name == "difference":
             q = h.value.data
@@ -64,6 +68,8 @@ class Targets:
             flat = d.reshape(-1)
             flat = flat[(flat != ignored) & (flat >= 0)]
             self.classes.append(flat[:4096].astype(np.int64))
+            scored = beyond(h.prediction, SHAPED | {"div", "mul"})
+            self.joined = self.joined or scored.op in ("cat", "stack")
             axis = h.axis if h.axis >= 0 else h.axis + len(h.prediction.shape)
             self.count = h.prediction.shape[axis]
             scores = h.prediction.data

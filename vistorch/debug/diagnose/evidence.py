@@ -11,12 +11,15 @@ import ast
 import linecache
 import sys
 from bisect import bisect_left
+from collections.abc import Callable
+from functools import partial
 from inspect import CO_OPTIMIZED
 from typing import Any
 
 import numpy as np
 
-from ...engine.base.events import OUTSIDE, _kind, _kinds, where
+from ...engine.base.events import KINDS, OUTSIDE, _kind, _kinds, where
+from ...engine.base.modes import mode
 from ...engine.core.graph import Leaf
 from ...engine.core.tensor import Tensor
 from ..layers import is_module, spoken
@@ -25,7 +28,10 @@ from ..lineage import SHAPED, Call, Lineage, Value, ancestors
 from .course import Targets
 from .ledger import Ledger
 
+HABIT = 8  # gradients that are taken, before they count as passes
+ENOUGH = 20  # looks after which rules that say so are asked no more
 FIRST, EACH = 8, 8  # turns that are looked at closely: the first, then one of so many
+LATE = 160  # turns after which it is one of four times as many
 LOSSES = 100_000
 NORMS = (
     "native_batch_norm",
@@ -43,6 +49,12 @@ LAYERS = frozenset(
 MOVES = SHAPED | {"stack", "cat", "gather", "source", "alias", "split", "split_with_sizes", "chunk", "unbind"}
 ARITHMETIC = frozenset("add sub mul div pow neg exp log normal uniform addcmul addcdiv lerp".split())
 OWNERS = 64  # memories that a data set changes
+SIGNED = (
+    "cosine_embedding_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "soft_margin_loss",
+)  # their targets are 1 and -1
 CONSTANT = ("zeros_", "ones_", "constant_", "eye_", "dirac_")
 
 
@@ -87,12 +99,19 @@ class Evidence(Lineage):
     def __init__(self, rules: Any, namespace: dict[str, Any] | None = None) -> None:
         super().__init__()
         self.rules = [rule(self) for rule in rules]
-        self.on_pass = [r.at_pass for r in self.rules if hasattr(r, "at_pass")]
-        self.on_look = [r.at_look for r in self.rules if hasattr(r, "at_look")]
-        self.on_step = [r.at_step for r in self.rules if hasattr(r, "at_step")]
-        self.on_taken = [r.at_taken for r in self.rules if hasattr(r, "at_taken")]
-        self.on_drew = [r.at_drew for r in self.rules if hasattr(r, "at_drew")]
-        self.on_end = [r.at_end for r in self.rules if hasattr(r, "at_end")]
+        self.failed: dict[Any, Exception] = {}  # rules that went wrong: they are called no more
+        self.broken: Exception | None = None  # what went wrong in here, which is no matter of the program's
+        self.on_pass = self._hooks("at_pass")
+        self.on_look = self._hooks("at_look")
+        self.on_late_look = self._hooks("at_look", True)  # of those that have not seen enough by then
+        self.looks = 0
+        self.on_step = self._hooks("at_step")
+        self.on_taken = self._hooks("at_taken")
+        self.on_drew = self._hooks("at_drew")
+        self.on_end = self._hooks("at_end")
+        self.on_timed = self._hooks("at_timed")
+        self.on_write = self._hooks("at_write")
+        self.on_call = self._hooks("at_call")
         self.named = dict(namespace or {})
         self.seen_code: set = set()
         self.ledgers: dict[int, Ledger] = {}
@@ -110,8 +129,17 @@ class Evidence(Lineage):
         self.clips: list[
             tuple[Any, bool, int]
         ] = []  # place, whether a pass had come since the last step, step
+        self.clipped_none = 0  # calls that were given no parameter
         self.clipped: list[tuple[Any, float, float]] = []  # place, norm before, bound, where it was looked at
         self.schedulers: dict[int, tuple[Any, int, Any]] = {}  # by id: scheduler, steps, place
+        self.reported: dict[int, list[float]] = {}  # by scheduler: the measures it was stepped with
+        self.loads: list[tuple[Any, set[str], Any, int]] = []  # module, names it was given, place, order
+        self.signs: dict[
+            tuple[str, Any], list
+        ] = {}  # losses whose targets are signs, by name and place: looks, those with 0 among 0 and 1
+        self.aliases: dict[
+            int, dict[Any, tuple[int, Any]]
+        ] = {}  # of variables: by place, the step at which the newest was taken, the variable
         self.losses: list[tuple[int, float, Any]] = []  # pass, loss, code of its place
         self.passes = self.steps = self.turn = 0
         self.turns: list[int] = []  # for each turn that is over, the number of its newest node
@@ -128,6 +156,8 @@ class Evidence(Lineage):
         self.zeroed: dict[int, dict[Any, int]] = {}  # by optimizer: how often each line cleared its gradients
         self.since_pass = False  # a pass came since the last step
         self.drawn_calls: list[Call] = []
+        self.taken_alone = 0  # gradients of a loss that were taken before any pass into `.grad`
+        self.by_grad = False  # whether the program trains by such gradients alone
         self.roots: dict[int, list] = {}  # outermost modules: [module, calls]
         self.parts: dict[int, list] = {}  # modules that were called: [module, calls]
         self.last: Pass | None = None
@@ -137,6 +167,7 @@ class Evidence(Lineage):
             int, tuple[int, Any, Any]
         ] = {}  # leaves written but by an optimizer: order, first place, it
         self.arrays: dict[int, Any] = {}  # of the leaves that passes reached
+        self.computed: dict[int, Any] = {}  # by variable: where its first values were computed
         self.leaves: dict[int, Any] = {}  # what optimizers hold and passes reach, by array
         self.error: BaseException | None = None
         self.targets = Targets()
@@ -156,11 +187,44 @@ class Evidence(Lineage):
         self.owners: dict[int, Any] = {}  # they are kept, so that no other has their number
         self.timed: dict[int, tuple[Any, tuple, Any]] = {}  # layers that run over time: module, shape, place
         self.heads_of: Any = None  # what the newest loss compares: its key, heads
+        self.padded_at: Any = None  # the rows that are padded: pass, its root, what was found
+        self.drawn: Any = None  # what the newest dropout or norm was given
+        self.near_of: Any = (None, [])  # the newest value that a number was taken out of, and what is near it
+
+    def _hooks(self, name: str, late: bool = False) -> list[Callable[..., None]]:
+        """A method of all rules that have it; what a rule raises there is no matter of the program's."""
+        found = []
+        for rule in self.rules:
+            if late and getattr(rule, "most_looks", None) is not None:
+                continue
+            if (method := getattr(rule, name, None)) is not None:
+                found.append(partial(self._ask, rule, method))
+        return found
+
+    def _ask(self, rule: Any, method: Callable[..., None], *given: Any) -> None:
+        if rule not in self.failed:
+            try:
+                method(*given)
+            except Exception as error:
+                self.failed[rule] = error
+
+    def shield(self) -> None:
+        """Keep what goes wrong in here from the program: the evidence then ends early."""
+        for kind in KINDS:
+            if (method := getattr(self, kind, None)) is not None:
+                setattr(self, kind, partial(self._guarded, method))
+
+    def _guarded(self, method: Callable[..., None], *given: Any) -> None:
+        if self.broken is None:
+            try:
+                method(*given)
+            except Exception as error:
+                self.broken = error
 
     @property
     def looked(self) -> bool:
         """Whether this turn is looked at closely."""
-        return self.turn < FIRST or self.turn % EACH == 0
+        return self.turn < FIRST or self.turn % (EACH if self.turn < LATE else 4 * EACH) == 0
 
     # ---- what happens ------------------------------------------------------------------------------------------
     def _source(self, t: Any) -> Value:
@@ -202,6 +266,10 @@ class Evidence(Lineage):
                     shape = tuple(getattr(details[0][0], "shape", ()))
                     if len(shape) == 3:
                         self.timed[id(subject)] = (subject, shape, where(2))
+                        for rule in self.on_timed:
+                            rule(subject, details[0])
+            super().phase(name, subject, *details)
+        elif name in ("settled", "copied"):
             super().phase(name, subject, *details)
         elif name == "step":
             self._step_begins(subject, where(2))
@@ -228,6 +296,9 @@ class Evidence(Lineage):
             self.loaders.append((subject, where(2)))
             if len(self.loaders) > 10_000:
                 del self.loaders[:5000]
+        elif name == "signs":
+            if self.looked:
+                self.signed(subject, details[0])
         elif name == "grads":
             ins = [self.of(t) for t in subject if hasattr(t, "_data")]
             for t in details[0]:
@@ -239,14 +310,33 @@ class Evidence(Lineage):
         elif name == "scheduler":
             _, count, _ = self.schedulers.get(id(subject), (subject, 0, None))
             self.schedulers[id(subject)] = (subject, count + 1, where(2))
+            if details and len(known := self.reported.setdefault(id(subject), [])) < LOSSES:
+                known.append(float(details[0]))
+        elif name == "load":
+            if len(self.loads) < 1000:
+                self.loads.append((subject, set(details[0]), where(2), self._next()))
         elif name == "clip":
             if len(self.clips) < 10_000:
                 self.clips.append((where(2), self.since_pass, self.steps))
+                self.clipped_none += not subject
             bound = details[0] if details else None
             if self.looked and self.since_pass and isinstance(bound, (int, float)) and bound > 0:
                 grads = [p._grad._data for p in subject if p._grad is not None]
                 if grads and all(isinstance(g, np.ndarray) for g in grads) and len(self.clipped) < 1000:
                     self.clipped.append((where(2), sum(_norm(g) ** 2 for g in grads) ** 0.5, float(bound)))
+
+    def signed(self, name: str, target: Any) -> None:
+        """A loss is computed whose targets should be signs.
+
+        Args:
+            name: of it.
+            target: what it is given.
+        """
+        d = getattr(target, "_data", None)
+        if isinstance(d, np.ndarray) and d.size and len(self.signs) < 100:
+            entry = self.signs.setdefault((name, where(3)), [0, 0])
+            entry[0] += 1
+            entry[1] += set(np.unique(d).tolist()) == {0, 1}
 
     def _drew_since(self, generator: Any) -> bool:
         """Whether a generator, about to be seeded, has moved since it was seeded before."""
@@ -272,12 +362,27 @@ class Evidence(Lineage):
         root[1] += 1
         if root[1] == 1:
             self.look_around()
+        for rule in self.on_call:
+            rule(call)
 
     def cut(self, kind: str, tensor: Any) -> None:
         """A history ends."""
         if kind == "requires_grad_(False)" and tensor is not None and tensor._node is None:
             self.frozen_at[id(tensor)] = where(2)
+        if kind in ("detach", "data"):
+            self.aliased(tensor)
         super().cut(kind, tensor)
+
+    def aliased(self, tensor: Any) -> None:
+        """Another name is given to the memory of a tensor, without its history.
+
+        Args:
+            tensor: which.
+        """
+        if tensor is not None and tensor._node is None and not self.in_step:
+            if tensor._rg or tensor.__class__.__name__ == "Parameter" or id(tensor) in self.aliases:
+                places = self.aliases.setdefault(id(tensor), {})
+                places[where(3)] = self.steps, tensor
 
     def saved(self, node: Any, entry: Any, error: Any) -> None:
         """A saved value was overwritten."""
@@ -294,6 +399,7 @@ class Evidence(Lineage):
         """A dropout or a norm ran."""
         if chance == 0:
             return
+        self.drawn = input
         here = self.here
         inner = here.stack[-1] if here.stack else None
         entry = (name, inner, where(2), chance)
@@ -314,6 +420,8 @@ class Evidence(Lineage):
         if self.in_step:
             return
         place = where(2)
+        for look in self.on_write:
+            look(tensor, self.values[-1] if self.values and rule is not None else None, place)
         if not tensor._rg and tensor._node is None and _in_item():
             self.item_changes(tensor, "" if rule is None else rule.name.rstrip("_"), place)
         if tensor._ver is not None:
@@ -374,7 +482,12 @@ class Evidence(Lineage):
         out = outputs[0]
         p.root = self.of(out) if hasattr(out, "_data") else None
         d = getattr(out, "_data", None)
-        p.loss = float(d) if d is not None and d.size == 1 and d.dtype.kind == "f" else None
+        p.loss = float(d.reshape(-1)[0]) if d is not None and d.size == 1 and d.dtype.kind == "f" else None
+        if not p.accumulates and p.loss is not None and not self.passes and not self.ledgers:
+            self.taken_alone += 1
+        if self.taken_alone > HABIT and (self.by_grad or not self.passes) and not self.ledgers:
+            self.by_grad = True  # a program that trains by gradients it takes, and by nothing else
+            p.accumulates = p.accumulates or p.loss is not None
         p.leaves = [n.variable for n in run.order if n.__class__ is Leaf and n.variable is not None]
         p.calls = [] if p.root is None else self.calls_of(p.root)
         if p.accumulates:
@@ -408,7 +521,8 @@ class Evidence(Lineage):
         if p.looked:
             if p.root is not None and self.measures:
                 self._note_used()
-            for rule in self.on_look:
+            self.looks += p.accumulates
+            for rule in self.on_look if self.looks <= ENOUGH else self.on_late_look:
                 rule(p)
 
     def backward_end(self, run: Any, outputs: tuple) -> None:
@@ -473,6 +587,7 @@ class Evidence(Lineage):
             self.leaves[id(d)] = held.tensor
             known = self.table.get(id(d))
             if known is not None and known.tensor is not held.tensor:
+                self.computed[id(held.tensor)] = known.place
                 del self.table[id(d)]
         return ledger
 
@@ -483,6 +598,11 @@ class Evidence(Lineage):
         self.forget()
         if self.last is not None:
             self.last.root, self.last.calls = None, []
+
+    @property
+    def recording(self) -> bool:
+        """Whether ops get a history now."""
+        return bool(mode.on)
 
     def is_embedding(self, p: Any) -> bool:
         """Whether a parameter is looked up by rows.

@@ -48,6 +48,7 @@ class Diagnosis:
     def __init__(self, namespace: dict[str, Any] | None = None, title: str = "diagnose") -> None:
         self.title = title
         self.evidence = Evidence(RULES, things(namespace or {}))
+        self.evidence.shield()
         self.failures: list[str] = []
         self.error: Finding | None = None
         self.standby: Standby | None = None
@@ -107,9 +108,10 @@ class Diagnosis:
         for one in reversed(self._each):
             one.__exit__(kind, error, trace)
         self.evidence = max(self._each, key=lambda one: (one.passes, one.steps))  # that the program runs on
-        broken = getattr(self.evidence, "broken", None)
-        if broken is not None:
-            self.failures.append(f"the evidence ends early: {type(broken).__name__}: {broken}")
+        for one in self._each:
+            broken = getattr(one, "broken", None)
+            if broken is not None:
+                self.failures.append(f"the evidence ends early: {type(broken).__name__}: {broken}")
         if error is not None:
             self.failed(error)
 
@@ -170,6 +172,10 @@ def findings_of(evidence: Evidence, failures: list[str], more: tuple[Finding, ..
     found = list(more)
     evidence.diverged = None
     for rule in evidence.rules:
+        if rule in evidence.failed:
+            error = evidence.failed[rule]
+            failures.append(f"{rule.name}: {type(error).__name__}: {error}")
+            continue
         try:
             found += list(rule.findings())
         except Exception as error:

@@ -170,6 +170,49 @@ def batches(line: Line | None) -> Line | None:
     return _around(line, lambda node: isinstance(node, LOOPS))
 
 
+def thaws(line: Line | None) -> Line | None:
+    """The only line of a file that switches gradients of parameters on."""
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is True:
+            if any(isinstance(t, ast.Attribute) and t.attr == "requires_grad" for t in node.targets):
+                found.add(node.lineno)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "requires_grad_" and all(
+                isinstance(a, ast.Constant) and a.value is True for a in node.args
+            ):
+                found.add(node.lineno)
+    return at_line(line, found.pop()) if len(found) == 1 else None
+
+
+def loops_around(line: Line | None) -> int:
+    """How many loops stand around a line, those around calls of its function included; 0 where it cannot be read.
+
+    Args:
+        line: which.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return 0
+
+    def within(at: int) -> int:
+        function = next(
+            (f for f in ast.walk(tree) if isinstance(f, SCOPES[:2]) and _holds(f, at) and f.lineno < at), None
+        )
+        inside = [n for n in ast.walk(function or tree) if isinstance(n, LOOPS) and _holds(n, at)]
+        return sum(n.lineno < at for n in inside)
+
+    calls = [
+        within(n.lineno)
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Call) and getattr(n.func, "id", getattr(n.func, "attr", "")) == line.function
+    ]
+    return within(line.line) + max(calls, default=0)
+
+
 def without_gradients(line: Line | None) -> Line | None:
     """The `with`, or the decorator, around a line that switches gradients off."""
 
@@ -293,3 +336,45 @@ def mentions(line: Line, names: tuple[str, ...]) -> bool:
         or (isinstance(node, ast.Name) and node.id in names)
         for node in ast.walk(tree)
     )
+
+
+def calls_before(line: Line | None, names: tuple[str, ...]) -> Line | None:
+    """The line of the same function that calls one of some methods, the nearest at or before a line.
+
+    Args:
+        line: where to begin.
+        names: of the methods.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    around: ast.AST = tree
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _holds(node, line.line):
+            around = node
+    found = [
+        node.lineno
+        for node in ast.walk(around)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in names
+        and node.lineno <= line.line
+    ]
+    return at_line(line, max(found)) if found else None
+
+
+def given(line: Line | None, method: str) -> str:
+    """The text of what a method is given first in a line; "" where it is not called there.
+
+    Args:
+        line: of the call.
+        method: its name.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.lineno == line.line:
+            if node.func.attr == method and node.args:
+                return ast.unparse(node.args[0])
+    return ""

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from ...engine.base.events import KINDS
 from ...engine.core.graph import Out
 from ..diagnose.evidence import Evidence
 from ..diagnose.finding import BAD, EXACT, Finding
@@ -53,17 +51,7 @@ class Window(Evidence):
         # by the number of a node: where it was made, in which module
         self.noted: dict[int, tuple[Any, Any]] = {}
         self.shapes: dict[tuple, list] = {}  # by the names of a pass's ops: the same of each
-        self.broken: Exception | None = None  # what went wrong in here, which is no matter of the loop's
-        for kind in KINDS:
-            if (method := getattr(self, kind, None)) is not None:
-                setattr(self, kind, partial(self._guarded, method))
-
-    def _guarded(self, method: Callable[..., None], *given: Any) -> None:
-        if self.broken is None:
-            try:
-                method(*given)
-            except Exception as error:
-                self.broken = error
+        self.shield()
 
     def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
         """Enter what came out of an op, and where its node was made."""

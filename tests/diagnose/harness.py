@@ -88,12 +88,15 @@ def run(name: str, text: str, watch: bool = True) -> Said:
         warnings.simplefilter("ignore")
         code = compile(text, file, "exec")
         diagnosis = Diagnosis() if watch else contextlib.nullcontext()
-        start = time.perf_counter()
+        start, recording, real = time.perf_counter(), vistorch.is_grad_enabled(), vistorch.get_default_dtype()
         try:
             with diagnosis:
                 exec(code, space)
         except Exception as error:
             said.error = f"{type(error).__name__}: {error}"
+        finally:
+            vistorch.set_grad_enabled(recording)  # some switch it off for good
+            vistorch.set_default_dtype(real)
         said.seconds = time.perf_counter() - start
         if watch:
             said.findings = diagnosis.findings()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import fourth, independent, second, structured, third  # noqa: F401  (it enters its programs)
+from . import eighth, fifth, fourth, independent, second, seventh, sixth, structured, third  # noqa: F401  (it enters its programs)
 from .bases import BASES
 from .faults import FAULTS
 from .healthy import HEALTHY
@@ -69,6 +69,10 @@ PARTS = (
             (", second", "another", second.PROGRAMS, READ),
             (", third", "a third one", third.PROGRAMS, READ),
             (", fourth", "a fourth one", fourth.PROGRAMS, "rules were added since, for other programs"),
+            (", fifth", "two others", fifth.PROGRAMS, READ),
+            (", sixth", "two more", sixth.PROGRAMS, READ),
+            (", seventh", "two others again", seventh.PROGRAMS, READ),
+            (", eighth", "two more again", eighth.PROGRAMS, "nothing was changed on it"),
         )
     ),
 )

@@ -607,7 +607,7 @@ with torch.no_grad():
 fault(
     "keep best",
     "the best state is kept by reference: it goes on changing, the last one is restored",
-    (),
+    ("no copy",),
     (32,),
     """\
 import torch

@@ -73,7 +73,7 @@ for episode in range(250):
 fault(
     "dqn target",
     "bootstrapping beyond the end of the episode: no (1 - done)",
-    (),
+    ("beyond the end",),
     (44, 43),
     """\
 import random

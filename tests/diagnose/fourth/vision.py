@@ -76,7 +76,7 @@ print("test accuracy", hits / 120)
 fault(
     "digits floor",
     "integer division of pixels: nearly all features become 0",
-    (),
+    ("fractions cut",),
     (10,),
     """\
 import torch

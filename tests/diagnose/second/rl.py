@@ -150,7 +150,7 @@ print("should be            :", [round(GAMMA ** k, 2) for k in range(LENGTH - 2,
 fault(
     "slot machines",
     "the sign of the policy gradient: log-probability times advantage is minimised, the best actions are unlearnt",
-    (),
+    ("reward turned",),
     (44,),
     """\
 import torch

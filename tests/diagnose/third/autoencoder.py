@@ -70,7 +70,7 @@ with torch.no_grad():
 fault(
     "vae kl",
     "sign of the KL term is wrong, latent variance and the loss run away",
-    (),
+    ("latent",),
     (25,),
     """\
 import torch

@@ -64,7 +64,7 @@ print("greedy correct:", (greedy == best_action).float().mean().item())
 fault(
     "dqn corridor",
     "target network never synchronised (missing sync in the loop)",
-    (),
+    ("target stays",),
     (35,),
     """\
 import torch

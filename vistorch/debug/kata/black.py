@@ -189,7 +189,7 @@ net.load_state_dict(best)""",
             20: "        lowest, best = error, {name: value.clone() for name, value in net.state_dict().items()}"
         },
         lesson="A state dict shares its memory with the model: clone what you want to keep.",
-        tools=(),
+        tools=("diagnose",),
         needs="net",
         called="squared error",
         measure=_sine,

@@ -9,12 +9,14 @@ import ast
 from typing import Any
 
 from ..finding import Finding
-from . import again, exceptions, meaning, modes, numbers, reach, steps, structure
+from . import again, copies, exceptions, meaning, modes, numbers, reach, signs, steps, structure
 from .case import Case, Cure
 
 CURES = {
     **steps.CURES,
     **again.CURES,
+    **copies.CURES,
+    **signs.CURES,
     **structure.CURES,
     **reach.CURES,
     **modes.CURES,

@@ -95,7 +95,15 @@ def draws_always(case: Case) -> Iterator[Cure]:
             yield Cure(program, argued(program, call, "training", "self.training", 2))
 
 
+def draws_outside(case: Case) -> Iterator[Cure]:
+    """Drawing where gradients are asked for alone."""
+    program = case.program
+    for call in program.calls(case.line, "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
+        yield Cure(program, argued(program, call, "training", "torch.is_grad_enabled()", 2))
+
+
 CURES = {
+    "draws outside": draws_outside,
     "trains in eval": trains_in_eval,
     "draws in evaluation": draws_in_evaluation,
     "draws always": draws_always,

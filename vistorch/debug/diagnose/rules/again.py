@@ -23,7 +23,8 @@ class SeedAgain(Rule):
     Meaning: a seed is set once, before all that is random; noise, masks and dropout have to differ from step to step.
     Fires: when one line set the default generator to one seed in four turns or more, and in half of those since it
     began, numbers had been drawn each time since the generator was seeded before, and what the model was given
-    differed between looks. Files that use `fork_rng` or `set_rng_state` are left out.
+    differed between looks, or was picked out of more rows than a batch has. Files that use `fork_rng` or
+    `set_rng_state` are left out.
     Wrong if: the same numbers are wanted at every step.
     Healthy programs tried: another seed for each epoch or batch, a generator of one's own.
     """
@@ -33,7 +34,7 @@ class SeedAgain(Rule):
     def findings(self) -> Iterator[Finding]:
         """Say where."""
         batches = next((r for r in self.ev.rules if isinstance(r, SameBatch)), None)
-        if batches is not None and len(set(batches.prints)) == 1:
+        if batches is not None and len(set(batches.prints)) == 1 and not batches.picked:
             return  # the data itself is made from it
         by: dict[Any, list[int]] = {}
         for number, place, turn, drew in self.ev.seeds:

@@ -29,6 +29,7 @@ class Rule:
     title: ClassVar[str] = ""  # three or four words, for the list of those that looked
     certainty: ClassVar[str] = ""
     severity: ClassVar[str] = ""
+    most_looks: ClassVar[int | None] = None  # looks after which it has seen enough
     cheap: ClassVar[bool] = False  # whether it may look on in any watched run
 
     def __init__(self, evidence: Evidence) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
-from ..written import literal, rate_written
+from ..written import argument, literal, loops_around, rate_written
 from .base import Rule
 
 HABIT = 2  # steps in which a thing must have happened
@@ -198,12 +198,14 @@ class RateZero(Rule):
     them or for all groups in the end; when a scheduler was made and none stepped in twelve steps or more, and it
     holds the rate below nine tenths of what it was made with, or there were two loops over a loader, or forty steps;
     when a StepLR, a MultiStepLR or an ExponentialLR was stepped in nine of ten steps, eight or more, and brought the
-    rate below a hundredth within four fifths of the run, or to a ten-thousandth; when a CosineAnnealingLR was stepped
-    as often, three times its T_max or more, though there were loops over a loader, twice T_max plus one at most; when
-    a OneCycleLR or a CosineAnnealingLR made for as many steps as the optimizer took, twelve or more, but for a tenth,
-    was stepped twice or more, and in fewer than half of them; or when, in twelve steps or more, no scheduler stepped
-    and the program itself lowered the rate, in half of the steps until then, to less than a thousandth for good
-    before half of the run was over, and the loss kept a tenth of what it was.
+    rate below a hundredth within four fifths of the run, or to a ten-thousandth (an ExponentialLR without loops over
+    loaders, and without one loop within another in the program: within three tenths of the run); when a
+    CosineAnnealingLR was stepped as often, three times its T_max or more, though there were loops over a loader,
+    twice T_max plus one at most; when a OneCycleLR or a CosineAnnealingLR made for as many steps as the optimizer
+    took, twelve or more, but for a tenth, was stepped twice or more, and in fewer than half of them; or when, in
+    twelve steps or more, no scheduler stepped and the program itself lowered the rate, in half of the steps until
+    then, to less than a thousandth for good before half of the run was over, and the loss kept a tenth of what it
+    was.
     Wrong if: the first steps warm up from 0, which are less than half; or the scheduler's numbers are meant in steps.
     Healthy programs tried: linear warm-up, OneCycleLR, cosine schedules by step and by epoch, StepLR and
     ExponentialLR by epoch, a rate lowered by hand with every epoch.
@@ -363,6 +365,9 @@ class RateZero(Rule):
             at = next(i for i, r in enumerate(rates) if r < 0.01 * max(rates))
             if at > 0.8 * len(rates) and least > 1e-4 * max(rates):
                 return
+            if kind == "ExponentialLR" and len(self.ev.loaders) < 2 and at > 0.3 * len(rates):
+                if loops_around(self.ev.line(place)) < 2:
+                    return  # there are no epochs that it could be meant for
             say = (
                 f"{kind} is stepped with every batch: the learning rate fell from {number(rates[0])} to "
                 f"{number(least)}."
@@ -440,7 +445,8 @@ class ClippedNothing(Rule):
     """Gradients are clipped where there are none to be used: before the backward pass, or after the step.
 
     Meaning: clipping changes the gradients that are there; it must come between pass and step.
-    Fires: when at least two calls, and all, came with no pass since the step before, in a run of two steps or more.
+    Fires: when at least two calls, and all, came with no pass since the step before, in a run of two steps or more;
+    or when at least two calls, and all but the first, were given no parameters, as by a generator that is used up.
     Wrong if: the gradients come from elsewhere, set by hand.
     Healthy programs tried: clipping between pass and step, of values and of norms.
     """
@@ -456,6 +462,25 @@ class ClippedNothing(Rule):
     def findings(self) -> Iterator[Finding]:
         """Say where."""
         clips = self.ev.clips
+        if len(clips) >= HABIT and self.ev.clipped_none >= len(clips) - 1:
+            line = self.ev.line(clips[-1][0])
+            named = argument(line, 0)
+            yield self.found(
+                f"Clipping is given no parameters{f': {named} is used up' if named else ''}.",
+                line,
+                "clips nothing",
+                also=(self.ev.assigned(named), "goes through once"),
+                proof=[
+                    ("calls", len(clips)),
+                    ("that were given parameters", len(clips) - self.ev.clipped_none),
+                ],
+                confirm=(f"list({named or 'parameters'})", "[]"),
+                unless="",
+                advice="Give it model.parameters(), which begins anew each time, or a list.",
+                weight=7.0,
+                explains=("diverges", "too large", "course", "learns nothing"),
+            )
+            return
         if len(clips) < HABIT or any(after for _, after, _ in clips) or self.ev.steps < HABIT:
             return
         step = next((one.step_place for one in self.ev.ledgers.values() if one.steps), None)

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ...line_lookup import Line
 from ...lineage import Value, ancestors, beyond
 from ..course import Course, entropy
 from ..finding import DOUBTFUL, EXACT, LINEAGE, MEASURED, WRONG, Finding, number
 from ..heads import array
+from ..written import returned
 from .base import Counting, Rule
 from .meaning import Heads
 
@@ -112,11 +114,14 @@ class SameBatch(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.prints: list[int] = []
+        self.picked = False  # whether batches are picked by indices out of more rows
 
     def at_look(self, p: Any) -> None:
         """Take a print of what the model was given."""
         for given in self.ev.fed(p)[-1:]:
             d = array(given)
+            if not self.picked and p.turn:
+                self.picked = picked(given)
             if self.ev.first_input_place is None:
                 self.ev.first_input_place = given.place or (p.calls[-1].place if p.calls else None)
             if isinstance(d, np.ndarray) and len(self.prints) < 1000:
@@ -157,6 +162,27 @@ class SameBatch(Rule):
         """The line that makes a loader."""
         made = self.ev.origins.get(id(loader))
         return None if made is None else made[2]
+
+
+def picked(v: Value) -> bool:
+    """Whether rows were picked, by indices or as a part, out of more than there are of them.
+
+    Args:
+        v: what was picked.
+    """
+    for _ in range(24):
+        parents = v.parents
+        if not parents:
+            return False
+        if v.op.startswith("index") or v.op in PICKS:
+            return bool(parents[0].shape and v.shape and parents[0].shape[0] > v.shape[0])
+        part = v.op in ("slice", "narrow", "split") or (
+            v.op == "select" and len(v.shape) == len(parents[0].shape)
+        )
+        if part and v.shape and parents[0].shape[0] >= 4 * v.shape[0] > 0:
+            return True
+        v = parents[0]
+    return False
 
 
 class Apart(Counting):
@@ -214,6 +240,8 @@ class Apart(Counting):
         while left and v.ins:
             left -= 1
             parents = v.parents
+            if v.op.startswith(("mean", "sum", "amax", "amin", "std", "var")):
+                return found or None  # of many samples: their order is no matter
             if v.op.startswith("index") or v.op in PICKS:
                 index = indices(v)
                 if index is None or not parents or not parents[0].shape:
@@ -273,9 +301,9 @@ class OneClass(Rule):
 
     Meaning: what is asked should vary; and a model that learned something tells classes apart.
     Fires: when all targets of a cross entropy over several classes, of five batches and 40 samples or more, are one
-    class; or when, in the last five of eight looks or more of a run that learns nothing, every answer is the class
-    that eight tenths of all targets are, and two targets or more are another; there classes of a binary loss count as
-    well.
+    class, and the scores were not put together of right answers and others; or when, in the last five of eight looks
+    or more of a run that learns nothing, every answer is the class that eight tenths of all targets are, and two
+    targets or more are another; there classes of a binary loss count as well.
     Wrong if: the data is so.
     Healthy programs tried: discriminators, early training, rare classes that are found later.
     """
@@ -293,7 +321,7 @@ class OneClass(Rule):
             return
         made = self.ev.origins.get(id(targets.module))
         kinds, counts = np.unique(every, return_counts=True)
-        if len(kinds) == 1 and targets.count > 1:
+        if len(kinds) == 1 and targets.count > 1 and not targets.joined:
             yield self.found(
                 f"All {len(every):,} targets that were seen are class {int(kinds[0])}, of {targets.count} "
                 "that the model knows.",
@@ -431,7 +459,8 @@ class ByRow(Rule):
     Fires: when what a model is given was computed as a table of samples and columns minus its mean over the columns,
     and one column is more than ten times as large as their median; or when it was computed as samples minus their own
     mean, the run learns nothing or ends above nine tenths of what the best constant costs, and that mean, of 30
-    samples or more, explains more than half of the variance of the targets.
+    samples or more, explains more than half of the variance of the targets; or when it was computed as a table of 64
+    columns or fewer over one deviation, of all its numbers, and one column is a hundred times as wide as another.
     Wrong if: all columns are of one kind, as the pixels of a picture; then they are of one size.
     Healthy programs tried: signals scaled one by one, columns of one kind, layer norms, tables scaled by column,
     means of rows that do not tell the targets.
@@ -442,6 +471,7 @@ class ByRow(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.place: tuple[Any, Any, float, tuple] | None = None
+        self.one: tuple | None = None  # a deviation of all of a table: where, its use, sizes of columns
         self.taken: tuple | None = None  # where means of samples were taken that their targets go with
         self.done = 0
 
@@ -454,6 +484,7 @@ class ByRow(Rule):
         asked = cached[1][0].target if cached is not None and len(cached[1]) == 1 else None
         for given in self.ev.fed(p):
             for v in itertools.islice(ancestors(given), 64):
+                self._whole(v)
                 if v.op != "sub" or len(v.parents) != 2 or v.model is not None:
                     continue
                 table, mean = v.parents[0], beyond(v.parents[1])
@@ -481,8 +512,43 @@ class ByRow(Rule):
                             table.shape,
                         )
 
+    def _whole(self, v: Value) -> None:
+        """A table that is divided by one deviation, of all of it, so that small columns vanish beside large ones."""
+        if (
+            v.op != "div"
+            or len(v.parents) != 2
+            or v.model is not None
+            or v.parents[1].shape not in ((), (1,))
+        ):
+            return
+        d, spread = array(v), v.parents[1]
+        if not spread.op.startswith(("std", "var", "sqrt")) or d is None or d.ndim != 2 or len(d) < 16:
+            return
+        if not 2 <= d.shape[1] <= 64:
+            return
+        sizes = d[:4096].astype(np.float64).std(0)
+        kept = sizes[sizes > 0]
+        if len(kept) >= 2 and kept.max() > 100 * kept.min():
+            self.one = spread.place, v.place, float(kept.max() / kept.min()), v.shape
+
     def findings(self) -> Iterator[Finding]:
         """Say where."""
+        if self.one is not None:
+            made, used, ratio, shape = self.one
+            size = " × ".join(map(str, shape))
+            yield self.found(
+                f"A table of {size} is divided by one deviation, of all its numbers: small columns vanish beside large "
+                "ones.",
+                made,
+                "over all columns",
+                also=(used, "divides by it"),
+                proof=[("largest deviation of a column beside the smallest", number(ratio)), ("table", size)],
+                confirm=("x.std(0) of the result", "not 1"),
+                unless="all columns are of one kind.",
+                advice="Take the mean and the deviation over the samples: dim=0.",
+                weight=4.0,
+            )
+            return
         course = Course(self.ev)
         poor = course.known and course.constant is not None and course.late > 0.9 * course.constant
         if self.place is None and self.taken is not None and (course.stays or poor):
@@ -604,7 +670,7 @@ class Alike(Rule):
             return
         yield self.found(
             "All samples that the model is given are the same numbers: it cannot tell them apart.",
-            self.place or self.call,
+            self.place or self._item() or self.call,
             "makes them equal",
             related=self.lines((self.call, "is given them")) if self.place else [],
             proof=[
@@ -618,6 +684,18 @@ class Alike(Rule):
             weight=6.0,
             explains=("learns nothing", "unrelated", "one class", "mean", "dead units"),
         )
+
+    def _item(self) -> Line | None:
+        """The line in which a data set of the user's gives a sample back."""
+        if not self.ev.loaders:
+            return None
+        data = getattr(self.ev.loaders[-1][0], "dataset", None)
+        return returned(getattr(type(data), "__getitem__", None)) if _own(type(data)) else None
+
+
+def _own(kind: type) -> bool:
+    """Whether a class is the user's."""
+    return kind.__module__.split(".")[0] not in ("vistorch", "torch", "builtins")
 
 
 class OtherScale(Rule):

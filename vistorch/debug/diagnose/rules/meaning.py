@@ -14,7 +14,8 @@ import numpy as np
 from ...lineage import SHAPED, Value, ancestors, beyond
 from ..evidence import MOVES
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
-from ..heads import CLASSES, JOINED, LOGITS, PROBABILITIES, VALUES, Head, array, dim_of, heads
+from ..heads import CLASSES, JOINED, LOGITS, PROBABILITIES, VALUES, Head, array, dim_of, heads, outside
+from ..written import literal
 from .base import Counting
 
 SOFT = ("softmax", "_softmax")
@@ -204,7 +205,7 @@ class KlNoLogs(Counting):
         """Look at what it is given."""
         if p.root is None:
             return
-        for v in ancestors(p.root, lambda v: v.model is None or v is p.root):
+        for v in ancestors(p.root, outside(p.root)):
             # target * log(target) - target * input
             if (
                 v.op == "sub"
@@ -412,7 +413,8 @@ class Bounded(Heads):
             if call.inputs is not None:
                 known = self.ev.table.get(id(call.inputs._data))
                 if known is not None:
-                    parts = known.parents if known.op == "cat" else [known]
+                    whole = known.op == "cat" and all(x.shape[1:] == known.shape[1:] for x in known.parents)
+                    parts = known.parents if whole else [known]  # of a batch, not of a sample
                     given.setdefault(id(call.module), []).extend((x, call) for x in parts)
         for pairs in given.values():
             if len(pairs) < 2:
@@ -501,7 +503,9 @@ class OddTargets(Heads):
     Meaning: the binary cross entropy is bounded below for targets from 0 to 1 only; cross entropy over one score is
     0.
     Fires: when in two looks a binary target lies more than 0.01 outside of 0 to 1, probabilities given as targets
-    differ from a sum of 1 by more than a tenth on average, or cross entropy is given a single score for each sample.
+    differ from a sum of 1 by more than a tenth on average, or cross entropy is given a single score for each sample;
+    or when a loss of cosines, hinges, ranks or soft margins, whose targets are 1 and -1, is given both 0 and 1 in two
+    looks and in all.
     Wrong if: never that was seen; label smoothing stays within.
     Healthy programs tried: smoothed labels, binary labels as floats, masks and pixels as targets.
     """
@@ -553,6 +557,18 @@ class OddTargets(Heads):
                     weight=7.0,
                     explains=("learns nothing", "diverges", "course", "one class"),
                 )
+        for (name, place), (looks, ones) in self.ev.signs.items():
+            if looks >= 2 and ones == looks:
+                yield self.found(
+                    f"{name} takes targets of 1 and -1, and is given 1 and 0: a 0 counts for neither or for both.",
+                    place,
+                    "takes signs",
+                    proof=[("targets", "0, 1"), ("looks", looks)],
+                    confirm=("target.unique()", "0, 1"),
+                    advice="Give it 2 * target - 1.",
+                    weight=7.0,
+                    explains=("learns nothing", "too small"),
+                )
 
 
 class WrongSign(Counting):
@@ -560,7 +576,7 @@ class WrongSign(Counting):
 
     Meaning: an optimizer lowers its loss; a distance or a cross entropy is lowered by predictions that fit.
     Fires: when in three looks a loss is a comparison times a negative number, or a number minus it, and nothing else,
-    in a run in which one optimizer steps.
+    in a run in which one optimizer steps; or a comparison itself, and that optimizer was made with `maximize=True`.
     Wrong if: an adversary is trained, which then has an opponent with an optimizer of its own.
     Healthy programs tried: policy gradients, likelihoods written by hand, entropy bonuses, generators.
     """
@@ -577,7 +593,8 @@ class WrongSign(Counting):
             left -= 1
             head = of(v)
             if head is not None:
-                if sign < 0 and head.target is not None and not head.target.needs:
+                if head.target is not None and not head.target.needs:
+                    place = place if sign < 0 else None
                     self.times[place] = self.times.get(place, 0) + 1
                 return
             numbers = [x for x in v.ins if x.__class__ is not Value]
@@ -602,8 +619,21 @@ class WrongSign(Counting):
         active = [one for one in self.ev.ledgers.values() if one.steps]
         if len(active) != 1:
             return
+        if active[0].optimizer.param_groups[0].get("maximize") and self.times.get(None, 0) >= 3:
+            made = self.ev.line(active[0].place or active[0].step_place)
+            yield self.found(
+                "The optimizer maximizes, and the loss compares predictions with targets: each step makes them worse.",
+                made,
+                "maximizes",
+                also=(literal(made, ("maximize",)), "written here"),
+                proof=[("passes", self.times[None])],
+                confirm=("optimizer.param_groups[0]['maximize']", "True"),
+                advice="Leave maximize=True out.",
+                weight=8.0,
+                explains=("learns nothing", "diverges", "course", "dead units", "saturated"),
+            )
         for place, times in self.times.items():
-            if times >= 3:
+            if times >= 3 and place is not None:
                 yield self.found(
                     "The sign of the loss is turned: each step makes predictions worse.",
                     place,

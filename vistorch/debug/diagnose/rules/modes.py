@@ -6,12 +6,15 @@ dropout or a norm.
 
 from __future__ import annotations
 
+import itertools
 import linecache
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from ...line_lookup import Line
+from ...lineage import ancestors
 from ..course import Course
 from ..finding import EXACT, LINEAGE, MEASURED, WRONG, Finding
 from ..written import batches, literal
@@ -44,7 +47,7 @@ def repeated(prints: list) -> bool:
         >>> repeated([1, 1, 1, 1, 2, 2, 2, 2]), repeated([1, 2, 3, 1, 2, 3])
         (True, False)
     """
-    runs = 1 + sum(a != b for a, b in pairwise(prints))
+    runs = 1 + sum(a != b for a, b in itertools.pairwise(prints))
     return len(prints) >= 4 * runs and len(prints) >= 4
 
 
@@ -130,7 +133,8 @@ class DrawsInEvaluation(Rule):
     Meaning: an evaluation should give the same number twice, and change nothing.
     Fires: when numbers were taken out (`item()` and its like, also behind `argmax` and comparisons) of a call in
     training mode that no pass came from, in which dropout drew or a batch norm used its batch, of a module that other
-    passes came from; once, or three times where each such call recorded its history.
+    passes came from; once, or three times where each such call recorded its history. A module whose results another
+    one judges, which another optimizer holds, is left out.
     Wrong if: several draws are averaged on purpose; where only the dropouts are in training mode, or the same numbers
     are given four times over, nothing is said.
     Healthy programs tried: a generator that runs under `no_grad` for the discriminator's step, dropout kept on by
@@ -143,6 +147,25 @@ class DrawsInEvaluation(Rule):
         super().__init__(evidence)
         self.seen: dict[int, tuple[Any, Any]] = {}
         self.given: list[tuple[int, int]] = []  # pass, print
+        self.makers: set[int] = set()  # modules whose results another optimizer's module judges
+
+    def at_look(self, p: Any) -> None:
+        """Which modules generate what others judge."""
+        if len(p.calls) < 2 or len(self.ev.ledgers) < 2:
+            return
+        for call in p.calls:
+            known = None if call.inputs is None else self.ev.table.get(id(call.inputs._data))
+            for v in (
+                itertools.islice(ancestors(known, lambda v: v.model is None), 24) if known is not None else ()
+            ):
+                if v.model is not None and v.model.module is not call.module:
+                    if self._holder(v.model.module) != self._holder(call.module):
+                        self.makers.add(id(v.model.module))
+
+    def _holder(self, module: Any) -> int:
+        """The optimizer that holds the first parameter of a module; 0 where none does."""
+        first = next(iter(module.parameters()), None) if hasattr(module, "parameters") else None
+        return next((i for i, one in self.ev.ledgers.items() if id(first) in one.held), 0)
 
     def at_taken(self, kind: str, value: Any, place: Any) -> None:
         """Which calls a number comes from."""
@@ -164,7 +187,11 @@ class DrawsInEvaluation(Rule):
         seen = [
             (c, p) for c, p in self.seen.values() if not c.trained and any(self._forgotten(e) for e in c.drew)
         ]
-        seen = [(c, p) for c, p in seen if id(c.module) in self.ev.trained_modules]
+        seen = [
+            (c, p)
+            for c, p in seen
+            if id(c.module) in self.ev.trained_modules and id(c.module) not in self.makers
+        ]
         graded = [pair for pair in seen if pair[0].grad]
         if len(graded) == len(seen) and len(graded) < 3:
             return  # a loss whose pass never came
@@ -274,6 +301,63 @@ class DrawsAlways(Rule):
                 weight=5.0,
                 explains=("draws in evaluation",),
             )
+
+
+class DrawsOutside(Rule):
+    """A functional dropout outside of any module draws while the program measures.
+
+    Meaning: `F.dropout(x, p)` draws unless it is passed `training=False`; a function has no mode that it could ask.
+    Fires: when one line drew in three passes or more, within no module, and also drew without gradients, four times
+    the same numbers apart, and numbers were taken out of what was computed without gradients.
+    Wrong if: several draws are averaged on purpose.
+    Healthy programs tried: a flag that is passed on, modules, averages over draws.
+    """
+
+    name, title, certainty, severity = "draws outside", "dropout in functions", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.trained: dict[Any, set[int]] = {}  # by line: passes before which it drew with gradients
+        self.measured: dict[Any, list[int]] = {}  # by line: prints of what it drew from without
+        self.taken = False
+
+    def at_drew(self, entry: tuple, training: bool, call: Any) -> None:
+        """Whether it trains or measures."""
+        name, module, place, _ = entry
+        if module is not None or call is not None or "dropout" not in name or not training:
+            return
+        line = self.ev.line(place)
+        if self.ev.recording:
+            self.trained.setdefault(line, set()).add(self.ev.passes)
+        else:
+            d = getattr(self.ev.drawn, "_data", None)
+            if isinstance(d, np.ndarray) and len(seen := self.measured.setdefault(line, [])) < 1000:
+                seen.append(hash(np.ascontiguousarray(d).reshape(-1)[:1024].tobytes()))
+
+    def at_taken(self, kind: str, value: Any, place: Any) -> None:
+        """A measure."""
+        self.taken = self.taken or bool(self.measured)
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for line, prints in self.measured.items():
+            most = max(prints.count(one) for one in set(prints))
+            if line is None or not self.taken or most >= 4 or len(self.trained.get(line, ())) < 3:
+                continue
+            yield self.found(
+                f"Dropout draws while the program measures: {len(prints)} times without gradients.",
+                line,
+                "draws always",
+                proof=[
+                    ("draws without gradients", len(prints)),
+                    ("passes it drew for", len(self.trained[line])),
+                ],
+                confirm=("the same call twice, under no_grad", "two results"),
+                unless="several draws are averaged on purpose.",
+                advice="Pass training=..., and give the function a flag for it.",
+                weight=5.0,
+            )
+            return
 
 
 class DropsMost(Rule):
@@ -393,4 +477,4 @@ class NormOfOne(Rule):
         )
 
 
-RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways, DropsMost, NormOfOne)
+RULES = (TrainsInEval, DrawsInEvaluation, DrawsAlways, DrawsOutside, DropsMost, NormOfOne)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...layers import is_module
-from ...lineage import Value, ancestors, beyond
+from ...lineage import SHAPED, Value, ancestors, beyond
 from ..evidence import CONSTANT, LAYERS
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding
-from ..heads import of
+from ..heads import of, outside
 from ..ledger import Held, Ledger
+from ..written import thaws
 from .base import Counting, Rule
 from .bookkeeping import names
 
@@ -55,7 +56,9 @@ class NotReached(Rule):
     Fires: when no pass ever reached a parameter in at least three steps of its optimizer, and one of these is seen:
     an op read it and the history of the loss is cut between the two; numbers that came of it were taken out, by
     `numpy()` and its like, within a model; a comparison with targets was computed from it in three looks, and is no
-    part of a loss that a pass starts from; none of the optimizer's parameters is read by anything; or all such
+    part of a loss that a pass starts from (where one line computed several terms of each of three losses, and these
+    hold the last alone, that line is named); what a model computed from it, but not from all that the optimizer
+    holds, was read by no op in three looks; none of the optimizer's parameters is read by anything; or all such
     parameters belong to one or two layers that are never called, in a model that is.
     Wrong if: the parameters are meant to stay, as an encoder behind `no_grad`; then they need not be in the
     optimizer.
@@ -72,11 +75,19 @@ class NotReached(Rule):
         ] = {}  # by parameter: (kind, place) -> [times, number of the value]
         self.newest: dict[int, dict[tuple, list]] = {}  # of the passes since the last step of any optimizer
         self.looks = 0
+        self.last_call: Any = None  # of the newest pass that does not reach them
+        self.given: dict[int, Any] = {}  # by optimizer: the call that is given what was cut off
         self.missing: set[int] = set()
         self.taken: dict[int, dict[tuple, int]] = {}  # by parameter: (kind, place) -> times
         self.dropped: dict[
             int, dict[Any, list]
         ] = {}  # by parameter: place of a loss -> [times, place of the pass]
+        self.left: dict[
+            int, list
+        ] = {}  # by parameter: looks in which what it gave was used by nothing, where
+        self.replaced: dict[
+            Any, list[int]
+        ] = {}  # by place: looks in which one of several terms was left, terms
 
     def at_taken(self, kind: str, value: Value, place: Any) -> None:
         """Numbers that are taken out within a model, and what they came of."""
@@ -118,6 +129,9 @@ class NotReached(Rule):
         if not missing:
             return
         self._drops(p, missing)
+        self._replaces(p)
+        self._leaves(missing)
+        self.last_call = p.calls[0].place if p.calls else None
         # what lies below each cut, each cut on its own
         for v in ancestors(p.root):
             for cut in self._cuts(v):
@@ -128,9 +142,60 @@ class NotReached(Rule):
                     )
                     entry[0] += 1
 
+    def _leaves(self, missing: set[int]) -> None:
+        """What was computed from such parameters within a model, and then used by nothing."""
+        used = {id(x) for v in self.ev.values for x in v.ins if x.__class__ is Value}
+        loose = [v for v in self.ev.values if v.needs and v.model is not None and id(v) not in used]
+        for v in loose[:64]:
+            left = DROPPED
+            for a in ancestors(v, lambda a: a.needs):
+                left -= 1
+                if a.tensor is not None and id(a.tensor) in missing:
+                    entry = self.left.setdefault(id(a.tensor), [0, v.place, v])
+                    entry[0] += 1
+                    entry[1] = v.place
+                if not left:
+                    break
+
+    def _left(self, ledger: Ledger, left: list, missing: list) -> Finding:
+        ev = self.ev
+        named = names([ev.name_of(h.tensor) for h in left], 2) or f"{len(left)} parameters"
+        times, place, _ = self.left[id(left[0].tensor)]
+        return self.found(
+            f"No gradient comes to {named}: what this line computes from them is used by nothing.",
+            place,
+            "used by nothing",
+            certainty=LINEAGE,
+            layer=ev.name_of(left[0].tensor),
+            proof=[
+                ("parameters without a gradient", f"{len(missing)} of {len(ledger.each)}"),
+                ("looks", times),
+                ("steps", ledger.steps),
+            ],
+            confirm=("the gradients of these parameters", "None"),
+            unless="the result is for later.",
+            advice="Go on with what it gives, or take the layer out.",
+            weight=6.0,
+        )
+
+    def _replaces(self, p: Any) -> None:
+        """Lines that computed several terms in this turn, of which the loss holds the last alone."""
+        kept = {id(v) for v in itertools.islice(ancestors(p.root, outside(p.root)), DROPPED)}
+        terms: dict[Any, list[bool]] = {}
+        for v in self.ev.values:
+            if v.needs and v.place is not None and v.data is not None and v.data.size == 1:
+                if v.op not in SHAPED and (v.model is None or v.model is p.root.model):
+                    terms.setdefault((v.place, v.op), []).append(id(v) in kept)
+        for (place, _), each in terms.items():
+            if len(each) > 1 and each[-1] and not any(each[:-1]):
+                entry = self.replaced.setdefault(place, [0, len(each)])
+                entry[0] += 1
+
     def at_step(self, ledger: Ledger) -> None:
         """The cuts of its own passes are those that keep its parameters from learning."""
         newest, self.newest = self.newest, {}
+        if newest and self.last_call is not None:
+            self.given[id(ledger)] = self.last_call
         for i, cuts in newest.items():
             if i in ledger.held:
                 for key, (times, seq) in cuts.items():
@@ -166,6 +231,10 @@ class NotReached(Rule):
                 yield self._cut(ledger, taken, missing)
             elif dropped and self._never(dropped) is not None:
                 yield self._drop(ledger, dropped, missing)
+            elif (left := [h for h in missing if self.left.get(id(h.tensor), [0])[0] >= 3]) and (
+                len(missing) < len(ledger.each)
+            ):
+                yield self._left(ledger, left, missing)
             elif len(missing) == len(ledger.each) and not any(id(h.tensor) in ev.used for h in missing):
                 yield self._elsewhere(ledger)
             elif not any(id(h.tensor) in ev.used for h in missing) and len(missing) < len(ledger.each):
@@ -198,6 +267,9 @@ class NotReached(Rule):
             place,
             "history ends",
             certainty=LINEAGE,
+            also=(self.given.get(id(ledger)), "is given it")
+            if kind == "detach" and len(ev.ledgers) > 1
+            else None,
             related=self.lines(
                 (ledger.step_place, "steps them"), *[o for o in others if o[0] is not place][:1]
             ),
@@ -230,6 +302,25 @@ class NotReached(Rule):
         ev = self.ev
         place, (times, back) = self._never(dropped) or (None, [0, None])
         named = names([ev.name_of(h.tensor) for h in dropped], 2) or f"{len(dropped)} parameters"
+        again = max((n[0], n[1], at) for at, n in self.replaced.items()) if len(self.replaced) == 1 else None
+        if again is not None and again[0] >= 3:
+            return self.found(
+                f"No gradient comes to {named}: of {again[1]} terms that this line computes the loss holds the last.",
+                again[2],
+                "takes its place",
+                certainty=LINEAGE,
+                related=self.lines((place, "is computed"), (back, "starts from the last")),
+                proof=[
+                    ("parameters without a gradient", f"{len(missing)} of {len(ledger.each)}"),
+                    ("terms computed, and used", f"{again[1]}, 1"),
+                    ("looks", again[0]),
+                ],
+                confirm=("the gradients of these parameters", "None"),
+                unless="they are measures, and these parameters are for later.",
+                advice="Add each term to those before it: loss = loss + ...",
+                weight=7.0,
+                explains=("learns nothing", "too small", "never moves"),
+            )
         return self.found(
             f"No gradient comes to {named}: the loss that is computed from them is no part of the pass.",
             back,
@@ -396,7 +487,8 @@ class NotHeld(Rule):
     Fires: when three passes or more reached a parameter that is in no optimizer and that the program did not write,
     an optimizer made three steps, and one of these is seen: the parameter was registered after that optimizer was
     made; its module was called and is in no outermost model's `parameters()`; it is a plain tensor kept by a module;
-    or it is a weight of such a model that still has the random values that its layer drew.
+    or it is a weight of such a model that still has the random values that its layer drew, or one of its parameters
+    that was frozen in this run and needs a gradient by now.
     Wrong if: the part is meant to keep its random values.
     Healthy programs tried: a trained body with an optimizer for the head, updates by hand, adversarial inputs, two
     optimizers that share a model, saliency.
@@ -470,6 +562,23 @@ class NotHeld(Rule):
             )
             return
         inside_loose = [v for v in loose if id(v) in inside]
+        thawed = [v for v in inside_loose if id(v) in ev.frozen_at]
+        if thawed:
+            named = names([ev.name_of(v) for v in thawed], 2)
+            yield self._say(
+                f"{named or 'A layer'} was frozen and is not any more: it gets gradients, and {optimizer} does not "
+                "hold it.",
+                at.place or at.step_place,
+                "does not hold it",
+                at,
+                thawed,
+                layer=ev.name_of(thawed[0]),
+                also=(thaws(ev.line(at.place or at.step_place)), "thaws it"),
+                related=self.lines((ev.frozen_at[id(thawed[0])], "freezes it")),
+                advice="Add it when it is thawed: optimizer.add_param_group({'params': ...}).",
+                weight=6.0,
+            )
+            return
         random = [v for v in inside_loose if v.ndim >= 2 and ev.is_random(v)]
         if random and len(inside_loose) >= len(random):
             named = names([ev.name_of(v) for v in random], 2)
@@ -563,6 +672,43 @@ class NotHeld(Rule):
         return None
 
 
+class MadeInForward(Rule):
+    """A layer is made in `forward`: each call has a new one, at random, that no optimizer holds.
+
+    Meaning: a layer keeps what it learns in its own parameters; they have to outlast the call.
+    Fires: when one line of a method called forward made four layers or more with parameters that need a gradient,
+    while optimizers that do not hold them stepped.
+    Wrong if: random projections are wanted.
+    Healthy programs tried: activations and losses that are made in forward, layers that are made lazily, once.
+    """
+
+    name, title, certainty, severity = "made in forward", "layers made in forward", EXACT, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Count what was made by line."""
+        ev = self.ev
+        held = {i for one in ev.ledgers.values() for i in one.held}
+        by: dict[Any, list] = {}
+        for what, module, place, _ in ev.origins.values():
+            if what == "module" and place is not None and place[0].co_name == "forward":
+                by.setdefault(place, []).append(module)
+        for place, made in by.items():
+            loose = [m for m in made if any(p.requires_grad and id(p) not in held for p in m.parameters())]
+            if len(loose) < 4 or not any(one.steps >= 3 for one in ev.ledgers.values()):
+                continue
+            yield self.found(
+                f"{type(made[0]).__name__} is made anew in each call of forward: it keeps nothing that it learns.",
+                place,
+                "made in forward",
+                proof=[("layers made here", len(made)), ("of them in an optimizer", len(made) - len(loose))],
+                confirm=("len(list(model.parameters()))", "without this layer's"),
+                unless="random projections are wanted.",
+                advice="Make it once, in __init__.",
+                weight=7.0,
+                explains=("learns nothing", "too small", "training in eval"),
+            )
+
+
 class FrozenRandom(Rule):
     """A layer that an optimizer holds needs no gradient, and still has the random values that it drew.
 
@@ -570,7 +716,8 @@ class FrozenRandom(Rule):
     Fires: when an optimizer that made three steps holds a weight with `requires_grad` off whose values are those of
     its initialisation: drawn in this run and written by nobody since, or spread as its layer draws them; or when it
     is in none, the program switched its gradient off, gradients went three times through its layer, and passes reach
-    other parameters of its model.
+    other parameters of its model; or when it holds a tensor, no Parameter, that ops read and that never needed a
+    gradient.
     Wrong if: random features are wanted; then they come first, and nothing before them is trained.
     Healthy programs tried: frozen layers of a trained model, random features under a head, teachers, averages of
     weights.
@@ -581,9 +728,17 @@ class FrozenRandom(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.between: dict[int, list] = {}
+        self.read: set[int] = set()  # tensors that optimizers hold without a gradient, and ops read
 
     def at_look(self, p: Any) -> None:
         """Frozen weights that gradients go through."""
+        idle = {
+            id(h.tensor) for one in self.ev.ledgers.values() for h in one.each if not h.tensor.requires_grad
+        } - self.read
+        if idle and p.accumulates:
+            self.read |= {
+                id(v.tensor) for v in self.ev.values if v.tensor is not None and id(v.tensor) in idle
+            }
         if p.root is None or not p.accumulates or not self.ev.frozen_at:
             return
         for v in self.ev.values:
@@ -615,6 +770,10 @@ class FrozenRandom(Rule):
                 and ev.is_random(t)
                 and self._trained(t)
             ]
+            plain = [h for h in frozen if self._plain(h) and h not in random]
+            if not random and plain:
+                yield self._no_gradient(ledger, plain)
+                continue
             if not random:
                 continue
             named = names([ev.name_of(h.tensor) for h in random], 2)
@@ -630,6 +789,28 @@ class FrozenRandom(Rule):
                 advice="Freeze it after it was loaded, or train it.",
                 weight=4.0,
             )
+
+    def _plain(self, held: Held) -> bool:
+        """Whether it is a tensor, and no Parameter, that nobody has frozen and that ops read."""
+        t = held.tensor
+        return type(t).__name__ == "Tensor" and id(t) not in self.ev.frozen_at and id(t) in self.read
+
+    def _no_gradient(self, ledger: Ledger, plain: list) -> Finding:
+        ev = self.ev
+        named = names([ev.name_of(h.tensor) or ev.variable(h.tensor) for h in plain], 2)
+        own = ev.line(ev.computed.get(id(plain[0].tensor)))
+        return self.found(
+            f"{named or 'A tensor'} is in the optimizer and needs no gradient: it stays as it was made.",
+            own or ledger.place or ledger.step_place,
+            "needs no gradient",
+            also=(ledger.place, "holds it") if own else None,
+            proof=[("tensors without requires_grad", len(plain)), ("steps", ledger.steps)],
+            confirm=("[p.requires_grad for p in optimizer.param_groups[0]['params']]", "False among them"),
+            unless="it is meant to stay.",
+            advice="Make it with requires_grad=True.",
+            weight=6.0,
+            explains=("too small", "learns nothing"),
+        )
 
     def _trained(self, t: Any) -> bool:
         """Whether a model that it is part of has other parameters that passes reach."""
@@ -741,4 +922,4 @@ def _level(a: np.ndarray, axis: int) -> bool:
     return bool((abs(a - np.expand_dims(first, axis)) <= near).all())
 
 
-RULES = (NotReached, FreshLoss, TermOfGradients, NotHeld, FrozenRandom, EqualUnits)
+RULES = (NotReached, FreshLoss, TermOfGradients, NotHeld, MadeInForward, FrozenRandom, EqualUnits)

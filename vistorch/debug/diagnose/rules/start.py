@@ -81,6 +81,7 @@ class BigStart(Rule):
                 d is not None
                 and d.dtype.kind == "f"
                 and d.size
+                and np.isfinite(d).all()  # a mask of -inf is no input
                 and (self.inputs is None or rms(d) > self.inputs[0])
             ):
                 place = p.calls[-1].place if p.calls else given.place

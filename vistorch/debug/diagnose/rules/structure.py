@@ -6,6 +6,7 @@ attention, tokens, and the losses of a model whose layers are one.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -308,13 +309,19 @@ class UnlikeSums(Counting):
     Meaning: terms of a loss weigh as they are meant where all are means over the samples, or all are sums.
     Fires: when in two looks the loss is a sum of terms, one of them the mean of a comparison with targets, another a
     sum over a tensor with one row for each target that a model computed, of three samples or more, and the factor of
-    that sum times the number of samples is more than twice the factor of the mean.
+    that sum times the number of samples is more than twice the factor of the mean; or when one is the mean over 32
+    elements of each sample or more, the other the divergence of a latent Gaussian (a value and its exponential)
+    summed over each sample, and in twelve looks or more, in the later half of them, that is below 0.05.
     Wrong if: the weight is meant.
     Healthy programs tried: a sum that is divided by the batch or has a small factor, penalties that are sums over
     weights, means or sums throughout, several means.
     """
 
     name, title, certainty, severity = "unlike sums", "terms of the loss", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.priors: dict[tuple, list] = {}  # by the lines of an error and a divergence: its values, elements
 
     def at_look(self, p: Any) -> None:
         """Look at each term."""
@@ -338,13 +345,59 @@ class UnlikeSums(Counting):
             elif v.op in ("sum_all", "sum") and v.parents and v.parents[0].needs and v.parents[0].shape:
                 if v.parents[0].op != "source" and _of_a_model(v.parents[0]):
                     sums.append((v, abs(factor), v.parents[0].shape))
+        for v, factor in terms:
+            self._prior(v, factor, means, p)
         for v, factor, shape in sums:
             if shape[0] in rows and shape[0] > 2 and factor * shape[0] > 2 * max(f for _, f in means):
                 entry = self.times.setdefault(v.place, [0, means[0][0].place, shape, factor])
                 entry[0] += 1
 
+    def _prior(self, v: Value, factor: float, means: list, p: Any) -> None:
+        """A divergence that is a sum for each sample, beside a mean over all elements of what is made again."""
+        inner = v.parents[0] if v.op == "mean_all" and v.parents else v
+        if (
+            inner.op not in ("sum_all", "sum", "sum_dims")
+            or not inner.parents
+            or v.data is None
+            or v.data.size != 1
+        ):
+            return
+        bent = inner.parents[0]
+        sides = [a for a in itertools.islice(ancestors(bent), 12) if a.op == "exp" and a.parents]
+        if not any(any(a is e.parents[0] for a in itertools.islice(ancestors(bent), 12)) for e in sides):
+            return
+        for mean, _ in means:
+            head = of(mean) or of(beyond(mean.parents[0]))
+            many = 0 if head is None else int(np.prod(head.prediction.shape[1:]))
+            if many >= 32:
+                self.priors.setdefault((mean.place, v.place), []).append((abs(factor * float(v.data)), many))
+                return
+
+    def _collapsed(self) -> Iterator[Finding]:
+        """A latent that says nothing, as its divergence outweighs the mean."""
+        for (mean, prior), seen in self.priors.items():
+            late = [x for x, _ in seen[len(seen) // 2 :]]
+            if len(seen) < 12 or max(late) > 0.05:
+                continue
+            many = seen[-1][1]
+            yield self.found(
+                f"The error is a mean over {many} elements and the divergence a sum for each sample: it outweighs the "
+                "error, and the latent says nothing.",
+                mean,
+                "a mean",
+                also=(prior, "a sum"),
+                certainty=MEASURED,
+                proof=[("elements in the mean", many), ("divergence, late in the run", number(max(late)))],
+                confirm=("the divergence of each sample", "0, nearly"),
+                unless="that weight is meant.",
+                advice="Sum the error over the elements of a sample as well, and take the mean over samples of both.",
+                weight=4.0,
+                explains=("learns nothing", "mean", "too small"),
+            )
+
     def findings(self) -> Iterator[Finding]:
         """Say where."""
+        yield from self._collapsed()
         for place, (times, mean, shape, factor) in self.times.items():
             if times < 2:
                 continue
@@ -585,10 +638,19 @@ class SeesAhead(Counting):
             return
         n = moved[1]
         for v in walked(p):
-            if v.op.strip("_") == "softmax" and len(v.shape) >= 3 and v.shape[-2:] == (n, n):
+            if _unmasked(v, n):
+                self.times.setdefault((v.place, "attention"), [0, v.module, None])[0] += 1
+                return
+            if (
+                v.op.strip("_") in ("softmax", "safe_softmax")
+                and len(v.shape) >= 3
+                and v.shape[-2:] == (n, n)
+            ):
                 w = array(v)
                 if w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6:
-                    self.times.setdefault((v.place, "attention"), [0, v.module, self._mask(v)])[0] += 1
+                    self.times.setdefault(
+                        (v.place, "attention"), [0, v.module, self._made(w) or self._mask(v)]
+                    )[0] += 1
                     return
             module = v.module
             if getattr(module, "bidirectional", False):
@@ -596,6 +658,22 @@ class SeesAhead(Counting):
                 place = v.place if made is None else made[2]
                 self.times.setdefault((place, "both ways"), [0, module, None])[0] += 1
                 return
+
+    def _made(self, weights: np.ndarray) -> Any:
+        """Where, before the loop, the mask was made that weights of an attention show; None where none was."""
+        n = weights.shape[-1]
+        seen = (weights.reshape(-1, n, n) > 1e-9).any(0)
+        if seen.all():
+            return None
+        for v in self.ev.setup or ():
+            d = array(v)
+            if d is None or v.place is None or d.ndim < 2 or min(d.shape[-2:]) < n or d.size > 1 << 20:
+                continue
+            part = d[(0,) * (d.ndim - 2)][:n, :n]
+            with np.errstate(all="ignore"):
+                if np.array_equal(part != 0, seen) or np.array_equal(part == 0, seen):
+                    return v.place
+        return None
 
     def _mask(self, v: Value) -> Any:
         """Where the mask was made that a softmax stands behind; None where there is none."""
@@ -634,6 +712,29 @@ class SeesAhead(Counting):
                 else "Leave bidirectional=True out.",
                 weight=5.0,
             )
+
+
+def _unmasked(v: Value, n: int) -> bool:
+    """Whether an op that is all of an attention, over as many steps, was given no mask."""
+    if v.op == "multi_head_attention_forward":
+        return bool(v.consts) and v.consts[0] is False and n in v.shape[:2]
+    if v.op not in ("attention", "scaled_dot_product_attention") or len(v.parents) < 3:
+        return False
+    q, k, values, out = (array(x) for x in (*v.parents[:3], v))
+    if (
+        q is None
+        or k is None
+        or values is None
+        or out is None
+        or q.shape[-2:-1] != (n,)
+        or k.shape[-2:-1] != (n,)
+    ):
+        return False
+    q, k, values, out = (x.reshape(-1, *x.shape[-2:])[0].astype(np.float64) for x in (q, k, values, out))
+    scores = q @ k.T / np.sqrt(q.shape[-1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    whole = weights / weights.sum(-1, keepdims=True) @ values
+    return bool(np.allclose(whole[:-1], out[:-1], rtol=1e-3, atol=1e-4))
 
 
 class SameLayer(Rule):

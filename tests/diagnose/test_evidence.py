@@ -1,0 +1,104 @@
+"""What evidence keeps of a run: histories through another order in memory, and nothing of what goes wrong in a rule."""
+
+import pytest
+
+import vistorch
+from vistorch import nn
+from vistorch.debug.diagnose import Diagnosis
+from vistorch.debug.diagnose.rules.data import SameBatch
+from vistorch.debug.diagnose.rules.meaning import SoftTwice
+from vistorch.debug.lineage import Lineage, ancestors
+
+
+def trained(steps=6, size=2):
+    net = nn.Linear(2, size)
+    opt = vistorch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(steps):
+        loss = ((net(vistorch.ones(8, 2)) - 1) ** 2).mean()
+        loss.backward()
+        opt.step()
+    return net
+
+
+@pytest.mark.parametrize("name", ["at_look", "at_pass", "findings"])
+def test_a_rule_that_goes_wrong_is_named_and_ends_nothing(monkeypatch, name):
+    def wrong(self, *given):
+        raise KeyError("mine")
+
+    monkeypatch.setattr(SoftTwice, name, wrong, raising=False)
+    with Diagnosis() as diagnosis:
+        trained()
+    found = diagnosis.findings()
+    assert [f.rule for f in found] == ["used twice"]
+    assert diagnosis.failures == ["soft twice: KeyError: 'mine'"]
+
+
+def test_evidence_that_goes_wrong_ends_early_and_says_so(monkeypatch):
+    def wrong(self, p):
+        raise ValueError("mine")
+
+    with Diagnosis() as diagnosis:
+        monkeypatch.setattr(type(diagnosis.evidence), "calls_of", wrong)
+        net = trained()
+    assert net.weight.grad is not None
+    assert diagnosis.failures[:1] and diagnosis.failures[0].startswith(
+        "the evidence ends early: ValueError: mine"
+    )
+
+
+def test_a_loss_of_one_element_in_a_row_is_a_loss():
+    net = nn.Linear(2, 1)
+    opt = vistorch.optim.SGD(net.parameters(), lr=0.01)
+    with Diagnosis() as diagnosis:
+        for _ in range(6):
+            opt.zero_grad()
+            ((net(vistorch.ones(2)) - vistorch.ones(1)) ** 2).backward()
+            opt.step()
+    assert len(diagnosis.evidence.losses) == 6 and not diagnosis.failures
+
+
+def test_what_a_convolution_gives_keeps_its_history_in_another_order():
+    net = nn.Sequential(
+        nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.AdaptiveMaxPool2d(1), nn.Flatten()
+    )
+    x = vistorch.randn(32, 3, 16, 16)
+    for _ in range(3):
+        with Lineage() as lineage:
+            out = net(x)
+        ops = [v.op for v in ancestors(lineage.of(out))]
+        assert sum(op.startswith("convolution") for op in ops) == 2, ops
+
+
+def test_a_plain_copy_is_known_by_what_it_copies():
+    w = nn.Parameter(vistorch.ones(3))
+    with Lineage() as lineage, vistorch.no_grad():
+        source = vistorch.arange(3.0) * 2
+        w.copy_(source)
+    assert [v.op for v in ancestors(lineage.of(w))][:1] == ["copy"]
+    assert any(v.op == "mul" for v in ancestors(lineage.of(w)))
+
+
+def test_measures_of_schedulers_and_loaded_states_are_kept():
+    net = nn.Linear(2, 2)
+    opt = vistorch.optim.SGD(net.parameters(), lr=0.1)
+    plan = vistorch.optim.lr_scheduler.ReduceLROnPlateau(opt)
+    with Diagnosis() as diagnosis:
+        net.load_state_dict(nn.Linear(2, 2).state_dict())
+        for k in range(3):
+            plan.step(1.0 / (k + 1))
+    assert list(diagnosis.evidence.reported.values()) == [[1.0, 0.5, pytest.approx(1 / 3)]]
+    ((module, names, _, _),) = diagnosis.evidence.loads
+    assert module is net and names == {"weight", "bias"}
+
+
+def test_rules_of_data_know_rows_that_were_picked():
+    x, y = vistorch.randn(60, 3), vistorch.randn(60, 1)
+    net = nn.Linear(3, 1)
+    opt = vistorch.optim.SGD(net.parameters(), lr=0.01)
+    with Diagnosis() as diagnosis:
+        for _ in range(4):
+            at = vistorch.randint(0, 60, (10,))
+            opt.zero_grad()
+            nn.functional.mse_loss(net(x[at]), y[at]).backward()
+            opt.step()
+    assert next(r for r in diagnosis.evidence.rules if isinstance(r, SameBatch)).picked

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from .case import Case, Cure, Edit, Program, argued, bracketed, keyword, name_of, receiver
 
@@ -150,8 +149,9 @@ def keeps_worst(case: Case) -> Iterator[Cure]:
     begins = [
         v
         for n in ast.walk(program.tree)
+        if isinstance(n, ast.Assign) and n.lineno < case.line
         for t, v in _given(n)
-        if program.of(t) == best and n.lineno < case.line
+        if program.of(t) == best
     ]
     start = [program.replaced(begins[0], 'float("inf")' if down else '-float("inf")')] if begins else []
     if flips:
@@ -160,11 +160,9 @@ def keeps_worst(case: Case) -> Iterator[Cure]:
         yield Cure(program, [*flips, *edits])
 
 
-def _given(node: Any) -> list[tuple[ast.expr, ast.expr]]:
+def _given(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     """What an assignment gives to what, a tuple by its parts."""
-    if not isinstance(node, ast.Assign):
-        return []
-    pairs = [(t, node.value) for t in node.targets]
+    pairs: list[tuple[ast.expr, ast.expr]] = [(t, node.value) for t in node.targets]
     for target in node.targets:
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
             pairs += zip(target.elts, node.value.elts, strict=False)

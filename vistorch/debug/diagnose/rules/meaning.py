@@ -297,7 +297,7 @@ class SampleAxis(Counting):
                 unless="samples compete on purpose.",
                 advice="Give it the axis of the classes: dim=1 or dim=-1.",
                 weight=7.0,
-                explains=("learns nothing", "too small", "soft twice", "no logs"),
+                explains=("learns nothing", "too small", "soft twice", "no logs", "other pick"),
             )
 
 

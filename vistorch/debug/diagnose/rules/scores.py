@@ -423,7 +423,7 @@ class OtherPick(Counting):
                     unless="places compete, and not classes.",
                     advice=f"Normalise along axis {picked}: dim={'-1' if picked == len(shape) - 1 else picked}.",
                     weight=7.0,
-                    explains=("learns nothing", "too small", "sample axis", "no logs"),
+                    explains=("learns nothing", "too small", "no logs"),
                 )
 
 

@@ -304,3 +304,51 @@ for step in range(25):
     opt.step()
 """
 )
+TUNED = (
+    HEAD
+    + """\
+X = torch.randn(300, 8)
+Y = (X[:, 0] * X[:, 1] > 0).long()
+body = nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU())
+head = nn.Linear(16, 2)
+opt = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=0.01)
+for step in range(60):
+    i = torch.randint(0, 300, (32,))
+    loss = F.cross_entropy(head(body(X[i])), Y[i])
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+body.eval()
+"""
+)
+TUNES = """\
+for step in range(60):
+    i = torch.randint(0, 300, (8,))
+    loss = F.cross_entropy(head(body(X[i] * 1.5)), Y[i])
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+HEALTHY["tuned with the statistics it has"] = (
+    f"{TUNED}opt = torch.optim.SGD(body.parameters(), lr=0.01)\n{TUNES}"
+)
+HEALTHY["frozen, and one layer thawed"] = (
+    f"{TUNED}body.requires_grad_(False)\nopt = torch.optim.Adam(head.parameters(), lr=0.01)\n"
+    f"body[3].requires_grad_(True)\nopt.add_param_group({{'params': body[3].parameters(), 'lr': 0.001}})\n{TUNES}"
+)
+HEALTHY["a table that is won late"] = (
+    HEAD
+    + """\
+Q = torch.zeros(60, 3, requires_grad=True)
+opt = torch.optim.SGD([Q], lr=0.5)
+for step in range(400):
+    s, a = step % 59, step % 3
+    reward = 1.0 if step > 300 and s == 58 else 0.0
+    with torch.no_grad():
+        wanted = reward + 0.9 * Q[s + 1].max() * (s < 58)
+    loss = (Q[s, a] - wanted) ** 2
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+)

@@ -1,5 +1,7 @@
 """What evidence keeps of a run: histories through another order in memory, and nothing of what goes wrong in a rule."""
 
+import time
+
 import pytest
 
 import vistorch
@@ -8,6 +10,8 @@ from vistorch.debug.diagnose import Diagnosis
 from vistorch.debug.diagnose.rules.data import SameBatch
 from vistorch.debug.diagnose.rules.meaning import SoftTwice
 from vistorch.debug.lineage import Lineage, ancestors
+
+from .harness import run
 
 
 def trained(steps=6, size=2):
@@ -101,3 +105,29 @@ def test_rules_of_data_know_rows_that_were_picked():
             nn.functional.mse_loss(net(x[at]), y[at]).backward()
             opt.step()
     assert next(r for r in diagnosis.evidence.rules if isinstance(r, SameBatch)).picked
+
+
+def test_a_long_program_is_read_in_seconds():
+    helper = """
+def helper_{0}(dist, y):
+    drawn = dist.sample()
+    total = dist.log_prob(y)
+    for k in range(10):
+        total += k * drawn
+    return total
+"""
+    training = """
+x, y = torch.randn(32, 8), torch.randint(0, 2, (32,))
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for i in range(20):
+    opt.zero_grad()
+    F.cross_entropy(net(x), y).backward()
+    opt.step()
+"""
+    imports = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+    text = imports + "".join(map(helper.format, range(400))) + training
+    begun = time.perf_counter()
+    said = run("a long program", text)
+    assert not said.findings and not said.failures
+    assert time.perf_counter() - begun < 10  # with a walk over the file for each of its nodes: minutes

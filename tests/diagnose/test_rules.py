@@ -31,7 +31,18 @@ def test_a_healthy_program_is_not_accused(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["accumulation", "critic in eval", "frozen body", "contrastive", "saliency", "hard task"]
+    "name",
+    [
+        "accumulation",
+        "critic in eval",
+        "frozen body",
+        "contrastive",
+        "saliency",
+        "hard task",
+        "tuned with the statistics it has",
+        "frozen, and one layer thawed",
+        "a table that is won late",
+    ],
 )
 def test_what_only_looks_suspicious_is_not_accused(name):
     said = run(name, HEALTHY[name])

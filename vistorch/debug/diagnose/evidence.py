@@ -27,6 +27,7 @@ from ..line_lookup import Line, cell_of, line_of
 from ..lineage import SHAPED, Call, Lineage, Value, ancestors
 from .course import Targets
 from .ledger import Ledger
+from .written import tree_of
 
 HABIT = 8  # gradients that are taken, before they count as passes
 ENOUGH = 20  # looks after which rules that say so are asked no more
@@ -48,6 +49,7 @@ LAYERS = frozenset(
 )
 MOVES = SHAPED | {"stack", "cat", "gather", "source", "alias", "split", "split_with_sizes", "chunk", "unbind"}
 ARITHMETIC = frozenset("add sub mul div pow neg exp log normal uniform addcmul addcdiv lerp".split())
+LOOKUPS = ("embedding", "index", "gather", "select", "take")
 OWNERS = 64  # memories that a data set changes
 SIGNED = (
     "cosine_embedding_loss",
@@ -178,6 +180,7 @@ class Evidence(Lineage):
         self.divided = False  # whether losses are divided, or scaled down, before their pass
         self.activations: set[tuple[str, Any]] = set()
         self.tables: set[int] = set()  # parameters that are looked up by rows
+        self.picked: set[int] = set()  # those, and all of which parts are picked
         self.overwritten: tuple | None = None
         self.wrote: dict[int, Any] = {}  # by version cell, in this turn: where its memory was written last
         self.hand: dict[int, int] = {}  # by leaf: how often something but an optimizer wrote it
@@ -618,8 +621,11 @@ class Evidence(Lineage):
                 self.any_norm = True
             elif v.op in ("relu", "sigmoid", "tanh"):
                 self.activations.add((v.op, self.blamed(v)))
-            elif v.op.startswith("embedding"):
-                self.tables.update(id(x.tensor) for x in v.parents if x.tensor is not None)
+            elif v.op.startswith(LOOKUPS):
+                found = [id(x.tensor) for x in v.parents if x.tensor is not None]
+                self.picked.update(found)
+                if v.op.startswith("embedding"):
+                    self.tables.update(found)
             for parent in v.ins:
                 if parent.__class__ is Value and parent.op == "source" and parent.tensor is not None:
                     self.used[id(parent.tensor)] = parent.tensor
@@ -659,14 +665,10 @@ class Evidence(Lineage):
         if not name.isidentifier():
             return None
         for file in {code.co_filename for code in self.seen_code}:
-            text = "".join(linecache.getlines(file))
-            try:
-                tree = ast.parse(text)
-            except SyntaxError:
-                continue
+            tree = tree_of(file)
             found = [
                 node.lineno
-                for node in ast.walk(tree)
+                for node in (() if tree is None else ast.walk(tree))
                 if isinstance(node, ast.Assign)
                 and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
             ]

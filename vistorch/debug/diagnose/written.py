@@ -8,20 +8,54 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from ..line_lookup import Line, cell_of
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
+TREES = 64  # files whose trees are kept
+_trees: dict[str, tuple[list[str], ast.Module | None]] = {}
 
 
 def tree_of(file: str) -> ast.Module | None:
-    """The tree of a file that ran; None where it cannot be read."""
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return None
+    """The tree of a file that ran, which nobody may change; None where it cannot be read."""
+    lines = linecache.getlines(file)
+    known = _trees.get(file)
+    if known is None or known[0] != lines:
+        try:
+            tree = ast.parse("".join(lines))
+        except SyntaxError:
+            tree = None
+        if len(_trees) >= TREES:
+            _trees.clear()
+        known = _trees[file] = lines, tree
+    return known[1]
+
+
+@lru_cache(TREES)
+def functions_of(tree: ast.Module) -> tuple[ast.FunctionDef | ast.AsyncFunctionDef, ...]:
+    """The functions of a module; those within others come after them."""
+    return tuple(n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+
+def scopes(tree: ast.Module | None) -> Iterator[list[ast.AST]]:
+    """The nodes of a module that stand in no function, and then those of each function.
+
+    Args:
+        tree: of the module; without it, there are none.
+    """
+    if tree is not None:
+        taken = {at for f in functions_of(tree) for at in range(f.lineno, (f.end_lineno or f.lineno) + 1)}
+        yield [n for n in ast.walk(tree) if getattr(n, "lineno", 0) not in taken]
+        for function in functions_of(tree):
+            yield list(ast.walk(function))
+
+
+def scope_of(tree: ast.Module, line: int) -> ast.AST:
+    """The innermost function around a line, or the module."""
+    return next((f for f in reversed(functions_of(tree)) if _holds(f, line)), tree)
 
 
 def at_line(line: Line, number: int) -> Line:

@@ -63,7 +63,8 @@ class Diverges(Rule):
     def at_look(self, p: Any) -> None:
         """Whether the loss is a sum over samples."""
         cached = self.ev.heads_of
-        if p.turn and self.asked is None and cached is not None and cached[0] == (id(p.root), p.number):
+        early = 0 < p.turn <= 3 and self.asked is None
+        if early and cached is not None and cached[0] == (id(p.root), p.number):
             target = cached[1][0].target if len(cached[1]) == 1 else None
             self.asked = None if target is None else self.ev.prepared(target)
             name = argument(self.ev.line(cached[1][0].value.place), 1) if target is not None else ""

@@ -15,6 +15,7 @@ from ....engine.base.events import OUTSIDE, _kind, _kinds
 from ...line_lookup import Line, cell_of
 from ..finding import DOUBTFUL, EXACT, WRONG, Finding
 from ..ledger import Ledger, version_of
+from ..written import tree_of
 from .base import Rule
 
 SCANNED = 200  # names of a frame that are looked at
@@ -345,11 +346,8 @@ def _graphed(x: Any) -> bool:
 
 def _appends(file: str, name: str) -> Line | None:
     """The line that adds to a list."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return None
-    for node in ast.walk(tree):
+    tree = tree_of(file)
+    for node in () if tree is None else ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             target = ast.unparse(node.func.value)
             if node.func.attr in ("append", "extend", "insert") and target == name:

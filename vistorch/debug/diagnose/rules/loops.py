@@ -11,7 +11,7 @@ from typing import Any
 
 from ...line_lookup import Line
 from ..finding import EXACT, WRONG, Finding, number
-from ..written import LOOPS, SCOPES, at_line, tree_of
+from ..written import LOOPS, SCOPES, at_line, scopes, tree_of
 from .base import Rule
 
 ONCE = ("zip", "map", "filter", "iter", "enumerate", "reversed")  # what can be gone through once
@@ -138,14 +138,10 @@ class RateOverwritten(Rule):
         stepped = [one for one in self.ev.ledgers.values() if one.steps]
         files = {line.file: line for one in stepped if (line := self.ev.line(one.step_place)) is not None}
         for line in files.values():
-            tree = tree_of(line.file)
-            for scope in (
-                [] if tree is None else [tree, *(n for n in ast.walk(tree) if isinstance(n, SCOPES[:2]))]
-            ):
-                yield from self._in(scope, line)
+            for body in scopes(tree_of(line.file)):
+                yield from self._in(body, line)
 
-    def _in(self, scope: ast.AST, line: Line) -> Iterator[Finding]:
-        body = [n for n in ast.walk(scope) if not isinstance(scope, ast.Module) or _outer(scope, n)]
+    def _in(self, body: list[ast.AST], line: Line) -> Iterator[Finding]:
         loads = {
             ast.unparse(n.func.value): n.lineno
             for n in body
@@ -481,16 +477,6 @@ def _is_rate(target: ast.AST) -> bool:
         isinstance(target, ast.Subscript)
         and isinstance(target.slice, ast.Constant)
         and target.slice.value == "lr"
-    )
-
-
-def _outer(module: ast.Module, node: ast.AST) -> bool:
-    """Whether a node of a module stands in no function."""
-    at = getattr(node, "lineno", 0)
-    return not any(
-        isinstance(f, SCOPES[:2]) and f.lineno <= at <= (f.end_lineno or 0)
-        for f in ast.walk(module)
-        if f is not node
     )
 
 

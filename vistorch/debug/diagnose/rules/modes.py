@@ -21,6 +21,7 @@ from ..written import batches, literal
 from .base import Rule
 
 DEEP = 400  # values that are followed from a measure
+TUNED = 20  # passes after which a model counts as trained
 
 
 def _indent(line: Line) -> str:
@@ -57,15 +58,24 @@ def drops(module: Any) -> bool:
     return "Dropout" in kind or "BatchNorm" in kind or "InstanceNorm" in kind
 
 
+def _frozen(module: Any) -> bool:
+    """Whether a norm has weights, and none of them learns."""
+    own = list(module.parameters()) if hasattr(module, "parameters") else []
+    return bool(own) and not any(p.requires_grad for p in own)
+
+
 class TrainsInEval(Rule):
     """A model is trained while it is in evaluation mode: its dropout does nothing, its norms do not follow the data.
 
     Meaning: training steps should come with the mode they are meant for.
     Fires: when at least three steps, and a fifth of all, used a call of a module in evaluation mode whose dropout or
-    batch norm ran as in evaluation, and whose own parameters that call's pass reached and an optimizer holds.
+    batch norm ran as in evaluation, and whose own parameters that call's pass reached and an optimizer holds. Norms
+    whose weights are frozen are left out; so are all norms of a module that was trained in training mode for 20
+    passes, or loaded, and was given no batch to measure it on since it went to evaluation mode.
     Wrong if: a trained model is tuned with its statistics kept on purpose.
     Healthy programs tried: frozen norms (`norm.eval()` in a model in training mode), a discriminator in evaluation
-    mode while the generator is stepped, teachers, models without dropout and norms.
+    mode while the generator is stepped, teachers, models without dropout and norms, a frozen body of which one layer
+    is thawed, trained models that are tuned with the statistics of their norms.
     """
 
     name, title, certainty, severity, cheap = (
@@ -82,13 +92,40 @@ class TrainsInEval(Rule):
         self.count = self.all = 0
         self.first: tuple[Any, Any, Any] | None = None
         self.own: dict[int, set[int]] = {}
+        self.trained: dict[int, int] = {}  # by module: its passes in training mode
+        self.measured: dict[
+            int, int
+        ] = {}  # by module: the pass before which it was last measured in evaluation mode
+
+    def at_call(self, call: Any) -> None:
+        """When a model was measured."""
+        if not call.grad and not call.training:
+            self.measured[id(call.module)] = self.ev.passes
 
     def at_pass(self, p: Any) -> None:
         """Remember calls in evaluation mode until a step shows what was trained."""
         self.pending = self.pending[-8:]
         for call in p.calls:
-            if not call.training and call.kept and call.grad:
+            if call.training:
+                self.trained[id(call.module)] = self.trained.get(id(call.module), 0) + 1
+            elif call.kept and call.grad and self._matters(call):
                 self.pending.append((call.module, call, p))
+
+    def _matters(self, call: Any) -> bool:
+        """Whether something that ran as in evaluation should have run as in training."""
+        kept = [entry for entry in call.kept if not _frozen(entry[1])]
+        if not kept or any("dropout" in entry[0] for entry in kept):
+            return bool(kept)
+        module = call.module
+        if self.trained.get(id(module), 0) < TUNED and not any(one[0] is module for one in self.ev.loads):
+            return True
+        since = 0
+        for name, subject, _, passes in reversed(self.ev.modes):
+            if subject is module:
+                if name == "train":
+                    break
+                since = passes
+        return self.measured.get(id(module), -1) >= since
 
     def at_step(self, ledger: Any) -> None:
         """Which of them this optimizer trains."""

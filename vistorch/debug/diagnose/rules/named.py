@@ -14,7 +14,7 @@ from typing import Any
 from ...layers import is_module
 from ...line_lookup import Line
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding
-from ..written import at_line, tree_of
+from ..written import at_line, scope_of, tree_of
 from .base import Rule
 from .classes import assigned
 from .measures import HELD, TAUGHT, words_of
@@ -69,15 +69,6 @@ def within(node: ast.AST, line: int) -> bool:
         line: its number.
     """
     return getattr(node, "lineno", 0) <= line <= (getattr(node, "end_lineno", 0) or 0)
-
-
-def scope_of(tree: ast.Module, line: int) -> ast.AST:
-    """The innermost function around a line, or the module."""
-    found: ast.AST = tree
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and within(node, line):
-            found = node
-    return found
 
 
 def dotted(node: ast.AST) -> str:
@@ -391,10 +382,13 @@ class ShuffledApart(Texts):
                     isinstance(node, ast.FunctionDef) and not self._used(node, calls)
                 ):
                     continue
+                shuffled = [(i, *found) for i, one in enumerate(body) if (found := self._shuffled(one))[0]]
+                if len(shuffled) < 2:
+                    continue
                 scope = node if isinstance(node, ast.Module) else scope_of(tree, getattr(node, "lineno", 1))
                 if isinstance(scope, ast.FunctionDef) and not self._used(scope, calls):
                     continue
-                for one, other in self._pairs(body, scope):
+                for one, other in self._pairs(body, shuffled, scope):
                     yield self.found(
                         f"{one[1]} and {other[1]} are shuffled by two calls, each in an order of its own.",
                         at_line(lines[0], other[0]),
@@ -420,9 +414,9 @@ class ShuffledApart(Texts):
     def _used(function: ast.FunctionDef, calls: set[str]) -> bool:
         return function.name in calls or function.name.startswith("__")
 
-    def _pairs(self, body: list[ast.stmt], scope: ast.AST) -> Iterator[tuple[tuple, tuple]]:
-        found = [(i, *self._shuffled(one)) for i, one in enumerate(body)]
-        found = [one for one in found if one[1]]
+    def _pairs(
+        self, body: list[ast.stmt], found: list[tuple[int, str, str, str]], scope: ast.AST
+    ) -> Iterator[tuple[tuple, tuple]]:
         for (i, name, new, order), (j, second, newer, other) in pairwise(found):
             if name == second or j - i > 6:
                 continue

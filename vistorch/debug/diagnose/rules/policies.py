@@ -17,7 +17,7 @@ from ...line_lookup import Line
 from ...lineage import SHAPED, Value, ancestors, beyond
 from ..finding import DOUBTFUL, LINEAGE, WRONG, Finding
 from ..heads import VALUES, Head, signed
-from ..written import SCOPES, at_line, tree_of
+from ..written import at_line, scope_of, scopes, tree_of
 from .base import Counting
 from .meaning import Heads
 
@@ -111,12 +111,12 @@ def _other_draws(file: str) -> dict[int, int]:
     """By line: the line of another draw from the distribution whose draw it scores and nothing else uses."""
     tree = tree_of(file)
     found: dict[int, int] = {}
-    for scope in [] if tree is None else [tree, *(n for n in ast.walk(tree) if isinstance(n, SCOPES[:2]))]:
-        body = [n for n in ast.walk(scope) if not isinstance(scope, ast.Module) or _outside(scope, n)]
+    for body in scopes(tree):
         draws: dict[str, list[tuple[int, str]]] = {}  # by what is drawn from: line, the name it is given
+        names = _named(body)
         for n in body:
             if isinstance(n, ast.Call) and (source := _source(n)):
-                draws.setdefault(source, []).append((n.lineno, _named(body, n)))
+                draws.setdefault(source, []).append((n.lineno, names.get(id(n), "")))
         reads: dict[str, int] = {}
         for n in body:
             if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
@@ -154,22 +154,15 @@ def _source(call: ast.Call) -> str:
     return "" if owner in ("random", "rng", "np.random") or (call.args[:1] and owner == "random") else owner
 
 
-def _named(body: list[ast.AST], call: ast.Call) -> str:
-    """The name that a call's result is given; "" where it has none."""
+def _named(body: list[ast.AST]) -> dict[int, str]:
+    """By call: the name that its result is given; those that have none, or are scored at once, are left out."""
+    found: dict[int, str] = {}
     for n in body:
-        if isinstance(n, ast.Assign) and any(x is call for x in ast.walk(n.value)):
-            if len(n.targets) == 1 and isinstance(n.targets[0], ast.Name):
-                inside = [x for x in ast.walk(n.value) if isinstance(x, ast.Call)]
-                if not any(getattr(x.func, "attr", "") in SCORED for x in inside):
-                    return n.targets[0].id
-    return ""
-
-
-def _outside(module: ast.AST, node: ast.AST) -> bool:
-    """Whether a node of a module stands in no function."""
-    at = getattr(node, "lineno", 0)
-    functions = [f for f in ast.walk(module) if isinstance(f, SCOPES[:2])]
-    return not any(f.lineno <= at <= (f.end_lineno or 0) for f in functions)
+        if isinstance(n, ast.Assign) and len(n.targets) == 1 and isinstance(n.targets[0], ast.Name):
+            inside = [x for x in ast.walk(n.value) if isinstance(x, ast.Call)]
+            if not any(getattr(x.func, "attr", "") in SCORED for x in inside):
+                found.update((id(x), n.targets[0].id) for x in inside)
+    return found
 
 
 def discounted(v: Value, factors: bool = False) -> Any:
@@ -258,13 +251,9 @@ def _ends(line: Line) -> str | None:
     names |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg) and ENDS.match(n.arg.lower())}
     if not names:
         return None
-    scope: ast.AST = tree
-    for n in ast.walk(tree):
-        if isinstance(n, SCOPES[:2]) and n.lineno <= line.line <= (n.end_lineno or 0):
-            scope = n
-    inside = [
-        n for n in ast.walk(scope) if isinstance(n, ast.stmt) and (scope is not tree or _outside(tree, n))
-    ]
+    scope = scope_of(tree, line.line)
+    body = next(scopes(tree)) if scope is tree else ast.walk(scope)
+    inside = [n for n in body if isinstance(n, ast.stmt)]
     for n in inside:
         if isinstance(n, ast.If) and n.lineno <= line.line <= (n.end_lineno or 0) and _reads(n.test) & names:
             return None

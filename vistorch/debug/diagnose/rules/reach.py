@@ -828,10 +828,11 @@ class EqualUnits(Rule):
     Meaning: units learn different things because they begin different; equal rows with equal gradients stay equal.
     Fires: when all rows of a weight of two rows or more, or all its columns, are equal but for rounding (1e-4 of the
     largest), and so are those of its gradient, in three looks or more and in all, the last of them at least four
-    steps after the first.
+    steps after the first. What parts are picked of is not asked while its gradient is 0.
     Wrong if: nothing is to be learned there.
     Healthy programs tried: an output layer that begins at 0 (its gradients differ), zero-initialised residual
-    branches and adapters (they leave 0 after the first step), embeddings of which few rows are used.
+    branches and adapters (they leave 0 after the first step), embeddings of which few rows are used, tables of values
+    that begin at 0 and learn once something is won.
     """
 
     name, title, certainty, severity = "equal units", "layers whose units are equal", EXACT, WRONG
@@ -853,6 +854,7 @@ class EqualUnits(Rule):
                 or d.ndim < 2
                 or len(d) < 2
                 or g is None
+                or (id(h.tensor) in self.ev.picked and not g._data.any())
             ):
                 continue
             if _alike(d, g._data, 0) or (d.ndim == 2 and d.shape[1] > 1 and _alike(d, g._data, 1)):

@@ -27,7 +27,8 @@ class ZeroLoss(Rule):
     Fires: when the loss of the first four passes that were looked at, and of all later ones, is 0, and a comparison
     is part of it whose prediction has a gradient.
     Wrong if: the model begins as the answer.
-    Healthy programs tried: losses that come to 0, hinges that are met later, penalties beside other terms.
+    Healthy programs tried: losses that come to 0, hinges that are met later, penalties beside other terms, tables
+    of values in which nothing is won at first.
     """
 
     name, title, certainty, severity = "zero loss", "losses of 0", LINEAGE, WRONG
@@ -50,7 +51,7 @@ class ZeroLoss(Rule):
 
     def findings(self) -> Iterator[Finding]:
         """Say where it compares."""
-        if self.zero and self.looks >= FIRST:
+        if self.zero and self.looks >= FIRST and not any(loss for _, loss, _ in self.ev.losses):
             yield self.found(
                 "The loss is 0 from the first step on: what it compares is the same.",
                 self.place,

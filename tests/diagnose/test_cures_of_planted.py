@@ -26,6 +26,7 @@ NAMED = {
     "a return in the loop": ("once round", HEAD + test_named_rules.SLIP),
     "a break in the loop": ("once round", HEAD + test_named_rules.BROKEN),
     "one model for folds": ("one model for folds", HEAD + test_named_rules.FOLDS),
+    "codes of a function": ("coded anew", HEAD + test_named_rules.CODES),
 }
 ALL = {**PLANTED, **WRITTEN, **NAMED}
 CURED = [

@@ -134,6 +134,66 @@ for i in range(0, 100, 20):
     loss.backward()
     opt.step()
 """
+CODES = """\
+import random
+random.seed(0)
+words = [random.choice("abcdefgh") for _ in range(90)]
+train_words, val_words = words[:60], words[60:]
+def vocabulary(rows):
+    found = {}
+    for row in rows:
+        if row not in found:
+            found[row] = len(found)
+    return found
+def coded(rows, table):
+    return torch.tensor([table[row] for row in rows])
+table = vocabulary(train_words)
+x, val_x = coded(train_words, table), coded(val_words, vocabulary(val_words))  # <-
+net = nn.Sequential(nn.Embedding(8, 4), nn.Linear(4, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for step in range(6):
+    loss = (net(x).squeeze(1) - (x > 3).float()).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+with torch.no_grad():
+    print((net(val_x).squeeze(1) - (val_x > 3).float()).square().mean().item())
+"""
+LETTERS = """\
+import random
+random.seed(0)
+letters = [random.choice("abcdefgh") for _ in range(90)]
+train, test = letters[:60], letters[60:]
+codes = {c: i for i, c in enumerate(dict.fromkeys(train))}
+test_codes = {c: i for i, c in enumerate(dict.fromkeys(test))}  # <-
+x = torch.tensor([codes[c] for c in train])
+y = (x % 2).float()
+net = nn.Embedding(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.5)
+for a, b in zip(x.split(10), y.split(10)):
+    loss = F.binary_cross_entropy_with_logits(net(a).squeeze(1), b)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+print(net(torch.tensor([test_codes[c] for c in test])).sum().item())
+"""
+GROWING = """\
+class Words:
+    def __init__(self):
+        self.known = {}
+    def encode(self, rows):
+        return torch.tensor([self.known.setdefault(row, len(self.known)) for row in rows])
+words = Words()
+train_rows, test_rows = list("abcabdabe" * 8), list("ebcad" * 4)
+x, test_x = words.encode(train_rows), words.encode(test_rows)
+net = nn.Sequential(nn.Embedding(8, 4), nn.Linear(4, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+for step in range(6):
+    loss = (net(x).squeeze(1) - (x > 3).float()).square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
 FOLDS = """\
 x = torch.randn(90, 4)
 y = x.sum(1, keepdim=True)
@@ -219,6 +279,8 @@ FAULTY = {
     "folds": (FOLDS, "one model for folds"),
     "parts": (SPLITS, "one model for folds"),
     "a class of folds": (KFOLD, "one model for folds"),
+    "codes of a function": (CODES, "coded anew"),
+    "codes in place": (LETTERS, "coded anew"),
 }
 TABLES = """\
 import random
@@ -322,6 +384,14 @@ HEALTHY = {
         "    kept =",
         "    for m in net:\n        if hasattr(m, 'reset_parameters'):\n            m.reset_parameters()\n    kept =",
     ),
+    "one vocabulary": CODES.replace("vocabulary(val_words)", "table"),
+    "one that grows": GROWING,
+    "sorted": LETTERS.replace("dict.fromkeys(test)", "sorted(set(test))").replace(
+        "dict.fromkeys(train)", "sorted(set(train))"
+    ),
+    "a vocabulary of each language": CODES.replace("train_words, val_words", "english_words, val_words")
+    .replace("val_words", "french_words")
+    .replace("train_words", "english_words"),
     "a copy": SPLITS.replace("    fit(model, x", "    model = build()\n    fit(model, x"),
     "stages": FOLDS.replace("fold in", "stage in")
     .replace("!= fold", "!= stage")

@@ -208,6 +208,17 @@ def one_model_for_folds(case: Case) -> Iterator[Cure]:
             yield Cure(program, [*program.without(made), *program.before(loop.body[0], program.of(made))])
 
 
+def coded_anew(case: Case) -> Iterator[Cure]:
+    """The vocabulary of the training rows."""
+    also, program = case.finding.also, case.program
+    for made in [] if also is None else program.at(also[0].line):
+        target = getattr(made, "targets", [None])[0]
+        value = getattr(made, "value", None)
+        if isinstance(target, ast.Name) and isinstance(value, ast.Call):
+            for call in program.calls(case.line, name_of(value)):
+                yield Cure(program, program.replaced(call, target.id))
+
+
 def not_written(case: Case) -> Iterator[Cure]:
     """In place."""
     program = case.program
@@ -295,6 +306,7 @@ CURES = {
     "idle name": idle_name,
     "once round": once_round,
     "one model for folds": one_model_for_folds,
+    "coded anew": coded_anew,
     "not written": not_written,
     "kept nowhere": kept_nowhere,
     "made in forward": made_in_forward,

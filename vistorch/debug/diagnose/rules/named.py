@@ -14,7 +14,7 @@ from typing import Any
 from ...layers import is_module
 from ...line_lookup import Line
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding
-from ..written import at_line, scope_of, tree_of
+from ..written import at_line, functions_of, scope_of, tree_of
 from .base import Rule
 from .classes import assigned
 from .measures import HELD, TAUGHT, words_of
@@ -635,4 +635,92 @@ class OneModelForFolds(Texts):
         return picks and leaves
 
 
-RULES = (NotCalled, IdleName, OnceRound, ShuffledApart, OneModelForFolds)
+class CodedAnew(Texts):
+    """The categories of held-out rows are coded by a vocabulary of their own: their codes mean other categories.
+
+    Meaning: a row of an embedding belongs to one category, whatever rows ask for it.
+    Fires: when a vector was looked up by rows, and one function of the program, or one expression, that numbers what
+    it meets in the order in which it comes (`setdefault` with a length, `enumerate` in a table, a length as a value)
+    is given rows once that are called val, valid, test or the like, and once rows that are not.
+    Wrong if: both hold the same categories in the same order.
+    Healthy programs tried: one vocabulary for both, one of all rows, sorted categories, a vocabulary for each language.
+    """
+
+    name, title, certainty, severity = "coded anew", "vocabularies of held-out rows", LINEAGE, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        if not self.ev.steps or not self.ev.tables:
+            return
+        for tree, lines in self.ran().values():
+            owners = {id(f): c.name for c in ast.walk(tree) if isinstance(c, ast.ClassDef) for f in c.body}
+            makers = {
+                owners.get(id(f), f.name) if f.name == "__init__" else f.name
+                for f in functions_of(tree)
+                if any(_numbers(n, f) for n in ast.walk(f))
+            }
+            taught: dict[str, int] = {}
+            held: dict[str, tuple[int, str]] = {}
+            for n in ast.walk(tree):
+                maker, given = self._given(n, makers)
+                words = set().union(*(words_of(name) for name in given))
+                if not maker or not given:
+                    continue
+                if words & HELD and not words & TAUGHT:
+                    held.setdefault(maker, (n.lineno, given[0]))  # type: ignore[attr-defined]
+                elif not words & HELD:
+                    taught.setdefault(maker, n.lineno)  # type: ignore[attr-defined]
+            for maker in held.keys() & taught.keys():
+                at, name = held[maker]
+                yield self.found(
+                    f"The categories of {name} are numbered anew: their codes are not those of the training.",
+                    at_line(lines[0], at),
+                    "numbers them anew",
+                    also=(at_line(lines[0], taught[maker]), "numbers those of the training"),
+                    proof=[("vocabularies", 2)],
+                    confirm=("both vocabularies, side by side", "other numbers for the same category"),
+                    unless="both hold the same categories in the same order.",
+                    advice="Code them by the vocabulary of the training rows.",
+                    weight=6.0,
+                    explains=("other scale",),
+                )
+
+    @staticmethod
+    def _given(n: ast.AST, makers: set[str]) -> tuple[str, list[str]]:
+        """What numbers categories here, and the names of what it is given."""
+        if isinstance(n, ast.Call) and getattr(n.func, "attr", getattr(n.func, "id", "")) in makers:
+            names = [dotted(a) for a in [*n.args, *(k.value for k in n.keywords)]]
+            return getattr(n.func, "attr", getattr(n.func, "id", "")), [name for name in names if name]
+        if isinstance(n, ast.DictComp) and _numbers(n):
+            inside = [x.id for g in n.generators for x in ast.walk(g.iter) if isinstance(x, ast.Name)]
+            return "an expression", [x for x in inside if words_of(x) & (HELD | TAUGHT)]
+        return "", []
+
+
+def _numbers(n: ast.AST, function: ast.AST | None = None) -> bool:
+    """Whether a node numbers what it meets, in the order in which it comes, in a table that begins empty there."""
+    if isinstance(n, ast.DictComp):
+        over = n.generators[0].iter
+        plain = isinstance(over, ast.Call) and getattr(over.func, "id", "") == "enumerate"
+        names = {getattr(x, "id", "") for x in ast.walk(over)}
+        return plain and isinstance(n.value, ast.Name) and not names & {"sorted", "range"}
+    table = ""
+    if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "setdefault":
+        table = dotted(n.func.value) if len(n.args) == 2 and _length(n.args[1]) else ""
+    elif isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Subscript) and _length(n.value):
+        table = dotted(n.targets[0].value)
+    return bool(table and function) and any(
+        dotted(t) == table
+        for one in ast.walk(function)  # type: ignore[arg-type]
+        if isinstance(one, (ast.Assign, ast.AnnAssign))
+        for t in (one.targets if isinstance(one, ast.Assign) else [one.target])
+    )
+
+
+def _length(n: ast.AST) -> bool:
+    """Whether an expression is a length, or one more."""
+    n = n.left if isinstance(n, ast.BinOp) else n
+    return isinstance(n, ast.Call) and getattr(n.func, "id", "") == "len"
+
+
+RULES = (NotCalled, IdleName, OnceRound, ShuffledApart, OneModelForFolds, CodedAnew)

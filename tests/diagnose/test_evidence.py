@@ -9,6 +9,7 @@ from vistorch import nn
 from vistorch.debug.diagnose import Diagnosis
 from vistorch.debug.diagnose.rules.data import SameBatch
 from vistorch.debug.diagnose.rules.meaning import SoftTwice
+from vistorch.debug.line_lookup import Line
 from vistorch.debug.lineage import Lineage, ancestors
 
 from .harness import run
@@ -131,3 +132,15 @@ for i in range(20):
     said = run("a long program", text)
     assert not said.findings and not said.failures
     assert time.perf_counter() - begun < 10  # with a walk over the file for each of its nodes: minutes
+
+
+def test_a_name_is_looked_for_in_the_file_that_trains(tmp_path):
+    files = [tmp_path / "helpers.py", tmp_path / "train.py"]
+    files[0].write_text("table = [1, 2]\n")
+    files[1].write_text("import math\n\ntable = math.pi\nonce = 3\n")
+    evidence = Diagnosis().evidence
+    evidence.seen_code = {compile(one.read_text(), str(one), "exec") for one in files}
+    beside = [Line(str(one), 1, "<module>", "") for one in files]
+    assert [evidence.assigned("table", one).line for one in beside] == [1, 3]
+    assert [evidence.assigned("once", one).line for one in beside] == [4, 4]
+    assert evidence.assigned("table") is None  # no pass says which

@@ -656,26 +656,35 @@ class Evidence(Lineage):
                             self._holds(Ledger(value, None, -1, self.measures))
             frame = frame.f_back
 
-    def assigned(self, name: str) -> Line | None:
+    def assigned(self, name: str, beside: Line | None = None) -> Line | None:
         """The line that gives a name its value, in the files that ran; None where none does, or several.
 
         Args:
             name: a variable.
+            beside: a line, in whose file it is looked for first; without it, that of the newest pass.
         """
         if not name.isidentifier():
             return None
-        for file in {code.co_filename for code in self.seen_code}:
+        beside = self.line(self.last_place) if beside is None else beside
+        found: dict[str, int] = {}
+        for file in sorted({code.co_filename for code in self.seen_code}):
             tree = tree_of(file)
-            found = [
+            lines = [
                 node.lineno
                 for node in (() if tree is None else ast.walk(tree))
                 if isinstance(node, ast.Assign)
                 and any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
             ]
-            if len(found) == 1:
-                line = linecache.getline(file, found[0]).strip()
-                return Line(file, found[0], "<module>", line, cell_of(file))
-        return None
+            if len(lines) == 1:
+                found[file] = lines[0]
+        if beside is not None and beside.file in found:
+            file = beside.file
+        elif len(found) == 1:
+            (file,) = found
+        else:
+            return None
+        text = linecache.getline(file, found[file]).strip()
+        return Line(file, found[file], "<module>", text, cell_of(file))
 
     def calls_of(self, value: Value, deep: int = 400) -> list[Call]:
         """The outermost calls that a value was computed from, with those that fed them.

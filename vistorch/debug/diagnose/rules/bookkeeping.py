@@ -469,7 +469,7 @@ class ClippedNothing(Rule):
                 f"Clipping is given no parameters{f': {named} is used up' if named else ''}.",
                 line,
                 "clips nothing",
-                also=(self.ev.assigned(named), "goes through once"),
+                also=(self.ev.assigned(named, line), "goes through once"),
                 proof=[
                     ("calls", len(clips)),
                     ("that were given parameters", len(clips) - self.ev.clipped_none),

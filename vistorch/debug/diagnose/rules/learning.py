@@ -66,9 +66,10 @@ class Diverges(Rule):
         early = 0 < p.turn <= 3 and self.asked is None
         if early and cached is not None and cached[0] == (id(p.root), p.number):
             target = cached[1][0].target if len(cached[1]) == 1 else None
-            self.asked = None if target is None else self.ev.prepared(target)
-            name = argument(self.ev.line(cached[1][0].value.place), 1) if target is not None else ""
-            self.target = self.ev.assigned(name) if name else None
+            if target is not None:
+                line = self.ev.line(cached[1][0].value.place)
+                self.asked = self.ev.prepared(target)
+                self.target = self.ev.assigned(argument(line, 1), line)
         if p.root is None or not p.accumulates or self.looks > 16:
             return
         self.looks += 1

@@ -231,7 +231,7 @@ class SameNoise(Rule):
             if looks < 4 or len(prints) > 1:
                 continue
             line = self.ev.line(place)
-            made = self.ev.assigned(argument(line, 0))
+            made = self.ev.assigned(argument(line, 0), line)
             named = self.ev.module_name(module) or type(module).__name__
             yield self.found(
                 f"{named} is given the very same noise in each step.",

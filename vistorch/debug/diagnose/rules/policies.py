@@ -468,7 +468,7 @@ class TargetStays(Heads):
             named = ev.module_name(module) or type(module).__name__
             yield self.found(
                 f"{named} gives the values that are learned, and is never brought up to date.",
-                ev.assigned(named) or call.place,
+                ev.assigned(named, ev.line(call.place)) or call.place,
                 "stays as it was",
                 also=(call.place, "gives the values"),
                 layer=named,

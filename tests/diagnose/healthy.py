@@ -352,3 +352,26 @@ for step in range(400):
     opt.step()
 """
 )
+HEALTHY["with and without norms"] = (
+    HEAD
+    + """\
+class Net(nn.Module):
+    def __init__(self, normed):
+        super().__init__()
+        self.normed = normed
+        self.norm = nn.BatchNorm1d(6)
+        self.out = nn.Linear(6, 1)
+    def forward(self, x):
+        return self.out(self.norm(x) if self.normed else x)
+X = torch.randn(200, 6)
+Y = X.sum(1, keepdim=True)
+for net in (Net(False), Net(True)):
+    opt = torch.optim.Adam(net.parameters(), lr=0.01)
+    for step in range(40):
+        i = torch.randint(0, 200, (32,))
+        loss = F.mse_loss(net(X[i]), Y[i])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+)

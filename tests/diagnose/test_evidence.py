@@ -1,6 +1,7 @@
 """What evidence keeps of a run: histories through another order in memory, and nothing of what goes wrong in a rule."""
 
 import time
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -144,3 +145,26 @@ def test_a_name_is_looked_for_in_the_file_that_trains(tmp_path):
     assert [evidence.assigned("table", one).line for one in beside] == [1, 3]
     assert [evidence.assigned("once", one).line for one in beside] == [4, 4]
     assert evidence.assigned("table") is None  # no pass says which
+
+
+class Anything(dict):
+    """A table of settings whose every attribute is there."""
+
+    __getattr__ = dict.get
+
+
+@pytest.mark.parametrize("stranger", [Anything, MagicMock, lambda: Anything(_data=1, _node=2)])
+def test_things_that_have_any_attribute_are_no_optimizers(stranger):
+    namespace = {"vistorch": vistorch, "nn": nn, "args": stranger(), "kept": [stranger(), stranger()]}
+    text = """
+net = nn.Linear(2, 1)
+opt = vistorch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(12):
+    ((net(vistorch.ones(8, 2)) - 1) ** 2).mean().backward()
+    opt.step()
+    kept.append(kept[0])
+"""
+    with Diagnosis(namespace) as diagnosis:
+        exec(compile(text, "<program strangers>", "exec"), namespace)
+    assert [f.rule for f in diagnosis.findings()] == ["used twice"]
+    assert not diagnosis.failures

@@ -42,6 +42,7 @@ def test_a_healthy_program_is_not_accused(name):
         "tuned with the statistics it has",
         "frozen, and one layer thawed",
         "a table that is won late",
+        "with and without norms",
     ],
 )
 def test_what_only_looks_suspicious_is_not_accused(name):

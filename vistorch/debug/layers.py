@@ -29,6 +29,23 @@ def is_module(value: Any) -> bool:
     return not isinstance(value, type) and hasattr(kind, "named_modules") and hasattr(kind, "_call_impl")
 
 
+def is_optimizer(value: Any) -> bool:
+    """Whether a value is an optimizer: by its class alone, as there are things that have any attribute.
+
+    Args:
+        value: anything.
+
+    Example:
+        >>> from unittest.mock import MagicMock
+        >>> from vistorch import nn, optim
+        >>> from vistorch.debug.layers import is_optimizer
+        >>> is_optimizer(optim.SGD(nn.Linear(1, 1).parameters())), is_optimizer(MagicMock())
+        (True, False)
+    """
+    kind = type(value)
+    return not isinstance(value, type) and hasattr(kind, "add_param_group") and hasattr(kind, "zero_grad")
+
+
 def spoken(path: str, root: Any = None, name: str = "") -> str:
     """A path of `named_modules` as an expression: "head.5" is `head[5]`.
 

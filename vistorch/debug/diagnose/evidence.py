@@ -22,7 +22,7 @@ from ...engine.base.events import KINDS, OUTSIDE, _kind, _kinds, where
 from ...engine.base.modes import mode
 from ...engine.core.graph import Leaf
 from ...engine.core.tensor import Tensor
-from ..layers import is_module, spoken
+from ..layers import is_module, is_optimizer, spoken
 from ..line_lookup import Line, cell_of, line_of
 from ..lineage import SHAPED, Call, Lineage, Value, ancestors
 from .course import Targets
@@ -648,11 +648,7 @@ class Evidence(Lineage):
                 for name, value in seen:
                     if not name.startswith("_") and _is_thing(value):
                         self.named.setdefault(name, value)
-                        if (
-                            hasattr(value, "param_groups")
-                            and id(value) not in self.ledgers
-                            and not isinstance(value, type)
-                        ):
+                        if is_optimizer(value) and id(value) not in self.ledgers:
                             self._holds(Ledger(value, None, -1, self.measures))
             frame = frame.f_back
 
@@ -844,7 +840,7 @@ def _is_thing(value: Any) -> bool:
         return False
     return (
         is_module(value)
-        or hasattr(value, "param_groups")
+        or is_optimizer(value)
         or (isinstance(value, Tensor) and value._rg and value._node is None)
     )
 

@@ -47,6 +47,12 @@ class DiagnoseRecord:
         """The first line."""
         looked = sum(had for _, _, had in self.rules)
         if not self.findings:
+            if not self.steps and self.passes:
+                passes = f"{self.passes:,} pass{'es' if self.passes > 1 else ''}"
+                return (
+                    f"{self.title}: nothing found in {passes}; {looked} of {len(self.rules)} rules had something to "
+                    "look at, as no optimizer stepped"
+                )
             if not self.steps:
                 return f"{self.title}: nothing found; no step was made, so most rules had nothing to look at"
             return (

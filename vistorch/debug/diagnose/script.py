@@ -61,7 +61,7 @@ def begin(tries: bool = True, real: bool = False) -> None:
     def end() -> None:
         diagnosis.__exit__(None, None, None)
         diagnosis.finish()
-        if diagnosis.evidence.passes or diagnosis.error is not None:
+        if diagnosis.evidence.passes or diagnosis.error is not None or diagnosis.failures:
             if sys.argv and sys.argv[0]:
                 diagnosis.title = os.path.basename(sys.argv[0])
             print(diagnosis.record().text(), file=sys.stderr)

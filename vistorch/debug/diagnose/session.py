@@ -196,12 +196,12 @@ def findings_of(evidence: Evidence, failures: list[str], more: tuple[Finding, ..
 
 def things(namespace: dict[str, Any]) -> dict[str, Any]:
     """The modules and optimizers among names."""
-    from ..layers import is_module
+    from ..layers import is_module, is_optimizer
 
     return {
         name: value
         for name, value in namespace.items()
         if not name.startswith("_")
         and not isinstance(value, type)
-        and (is_module(value) or hasattr(value, "param_groups"))
+        and (is_module(value) or is_optimizer(value))
     }

@@ -341,7 +341,7 @@ class Kept(Rule):
 
 def _graphed(x: Any) -> bool:
     """Whether a thing is a tensor with a history."""
-    return getattr(x, "_data", None) is not None and getattr(x, "_node", None) is not None
+    return hasattr(type(x), "_node") and x._node is not None
 
 
 def _appends(file: str, name: str) -> Line | None:

@@ -59,11 +59,12 @@ class NotReached(Rule):
     part of a loss that a pass starts from (where one line computed several terms of each of three losses, and these
     hold the last alone, that line is named); what a model computed from it, but not from all that the optimizer
     holds, was read by no op in three looks; none of the optimizer's parameters is read by anything; or all such
-    parameters belong to one or two layers that are never called, in a model that is.
+    parameters belong to one or two layers that are never called, in a model that is, unless another model of its class
+    calls them.
     Wrong if: the parameters are meant to stay, as an encoder behind `no_grad`; then they need not be in the
     optimizer.
     Healthy programs tried: frozen layers (`requires_grad_(False)`), target networks, a discriminator's and a
-    generator's turn, embeddings that few batches use.
+    generator's turn, embeddings that few batches use, models of one class with and without norms.
     """
 
     name, title, certainty, severity = "not reached", "parameters without a gradient", EXACT, WRONG
@@ -363,6 +364,8 @@ class NotReached(Rule):
         for h in missing:
             module = ev.registered.get(id(h.tensor), (None,))[0]
             if module is not None and id(module) not in ev.parts and self._within(module):
+                if self._called_elsewhere(module):
+                    return  # what is called depends on how the model was made
                 idle.append((h, module))
         if not idle or len(idle) != len(missing) or len({id(m) for _, m in idle}) > 2:
             return
@@ -379,6 +382,22 @@ class NotReached(Rule):
             advice="Call it in forward, or take it out.",
             weight=1.0,
         )
+
+    def _called_elsewhere(self, module: Any) -> bool:
+        """Whether another model of the same class has, and calls, a layer in that place."""
+        roots = [root for root, _ in self.ev.roots.values() if is_module(root)]
+        for root in roots:
+            for path, m in root.named_modules():
+                if m is not module or not path:
+                    continue
+                others = [
+                    dict(other.named_modules()).get(path)
+                    for other in roots
+                    if other is not root and type(other) is type(root) and type(root).__name__ != "Sequential"
+                ]
+                if any(other is not None and id(other) in self.ev.parts for other in others):
+                    return True
+        return False
 
     def _within(self, module: Any) -> bool:
         return any(

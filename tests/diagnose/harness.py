@@ -46,6 +46,8 @@ def modules() -> dict[str, Any]:
         "utils",
         "utils.data",
         "distributions",
+        "func",
+        "autograd",
     ):
         __import__(f"vistorch.{path}")
         found[f"torch.{path}"] = sys.modules[f"vistorch.{path}"]

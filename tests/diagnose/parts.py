@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import eighth, fifth, fourth, independent, second, seventh, sixth, structured, third  # noqa: F401  (it enters its programs)
+from . import eighth, fifth, fourth, independent, ninth, second, seventh, sixth, structured, third  # noqa: F401  (it enters its programs)
 from .bases import BASES
 from .faults import FAULTS
 from .healthy import HEALTHY
@@ -72,7 +72,8 @@ PARTS = (
             (", fifth", "two others", fifth.PROGRAMS, READ),
             (", sixth", "two more", sixth.PROGRAMS, READ),
             (", seventh", "two others again", seventh.PROGRAMS, READ),
-            (", eighth", "two more again", eighth.PROGRAMS, "nothing was changed on it"),
+            (", eighth", "two more again", eighth.PROGRAMS, READ),
+            (", ninth", "others still", ninth.PROGRAMS, READ),
         )
     ),
 )

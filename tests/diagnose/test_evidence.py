@@ -168,3 +168,25 @@ for _ in range(12):
         exec(compile(text, "<program strangers>", "exec"), namespace)
     assert [f.rule for f in diagnosis.findings()] == ["used twice"]
     assert not diagnosis.failures
+
+
+def test_a_run_with_functions_of_many_samples_at_once_is_looked_at():
+    text = """
+import torch
+from torch import nn
+from torch.func import grad, hessian, vmap
+x, y = torch.randn(4, 30, 3), torch.randn(4, 30)
+def cost(w, a, b):
+    return ((a @ w - b) ** 2).mean() + 0.01 * (w ** 2).sum()
+w = torch.zeros(4, 3)
+for _ in range(6):
+    g, h = vmap(grad(cost))(w, x, y), vmap(hessian(cost))(w, x, y)
+    w = w - torch.linalg.solve(h, g)
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(12):
+    (net(x[0]).squeeze(1) - y[0]).pow(2).mean().backward()
+    opt.step()
+"""
+    said = run("many samples at once", text)
+    assert [f.rule for f in said.findings] == ["used twice"] and not said.failures and not said.error

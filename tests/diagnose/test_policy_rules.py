@@ -200,6 +200,15 @@ SLOW = (
     "    with torch.no_grad():\n        for p, q in zip(net.parameters(), target_net.parameters()):\n"
     "            q.copy_(0.05 * p + 0.95 * q)\n",
 )
+ARRAYS = (  # an environment that moves an array in place
+    ("random.seed(0)\n", "import numpy as np\nrandom.seed(0)\nwhere = np.ones(2, dtype=np.float32)\n"),
+    (
+        "def seen(place):\n    return [place / 5, 1.0]\n",
+        "def seen(place):\n    where[0] = place / 5\n    return where.copy()\n",
+    ),
+    ("(torch.tensor(x) for x in", "(torch.from_numpy(np.stack(x)).float() for x in"),
+    ("a[:, None]", "a[:, None].long()"),
+)
 PLANTED |= {
     "a target network that stays": Planted("target stays", REPLAY, ((SLOW[0], ""),), "target_net = copy"),
     "shares exchanged": Planted(
@@ -213,6 +222,13 @@ PLANTED |= {
         changed(REPLAY, SLOW),
         (("q.copy_(0.05 * p + 0.95 * q)", "q.lerp_(p, 0.98)"),),
         "q.lerp_(",
+    ),
+    "one array for all states": Planted(
+        "next is now",
+        changed(REPLAY, *ARRAYS),
+        (("return where.copy()", "return where"),),
+        "memory.append(",
+        also=True,
     ),
     "returns from the first reward": Planted(
         "returns forward",
@@ -245,6 +261,10 @@ HEALTHY = {
     ),
     "an actor and a critic": METHOD,
     "a replay": REPLAY,
+    "a replay of arrays": changed(REPLAY, *ARRAYS),
+    "a wall": changed(
+        REPLAY, ("    done = place in (0, 5)\n", "    place = min(max(place, 1), 5)\n    done = place == 5\n")
+    ),
     "a condition": changed(
         REPLAY, (TARGET, "            target = torch.where(ends > 0, r, r + gamma * coming)\n")
     ),

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ...engine.base.errors import Unbatchable
 from ...engine.base.events import KINDS, OUTSIDE, _kind, _kinds, where
 from ...engine.base.modes import mode
 from ...engine.core.graph import Leaf
@@ -208,6 +209,8 @@ class Evidence(Lineage):
         if rule not in self.failed:
             try:
                 method(*given)
+            except Unbatchable:
+                return  # within vmap a value has no number of its own
             except Exception as error:
                 self.failed[rule] = error
 
@@ -221,6 +224,8 @@ class Evidence(Lineage):
         if self.broken is None:
             try:
                 method(*given)
+            except Unbatchable:
+                return
             except Exception as error:
                 self.broken = error
 

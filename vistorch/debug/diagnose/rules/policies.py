@@ -45,6 +45,7 @@ LARGEST = (
     "mean_dims",
     "mul",
 )
+MEMORIES = ("append", "push", "add", "store", "remember", "insert", "save")
 CUTS = ("detach", "data", "no history", "no_grad")
 
 
@@ -668,6 +669,76 @@ def _turned_back(tree: ast.AST, name: str) -> bool:
     return any(form in text for form in forms) or f"{name}.insert(0" in text or ".flip(" in text
 
 
+class NextIsNow(Heads):
+    """The next state is the state itself in every row: what remembers them was given one array twice.
+
+    Meaning: a step leads from a state to another; an environment that moves its array in place has to hand out copies.
+    Fires: when in four looks or more, and in all of them, what the model was given whose result a target adds times a
+    number is, in eight rows or more, the same as what the prediction was computed from, in another array, and there
+    are two states or more.
+    Wrong if: nothing ever moves.
+    Healthy programs tried: states that stay at a wall, one state for all, targets of the same states.
+    """
+
+    name, title, certainty, severity = "next is now", "states and next states", LINEAGE, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.moves = False
+        self.states: set[bytes] = set()
+
+    def look(self, head: Head, p: Any) -> None:
+        """Compare what the two calls were given."""
+        if head.kind != VALUES or head.target is None or self.moves:
+            return
+        below = itertools.islice(ancestors(head.target, lambda a: a.model is None), 24)
+        coming = next((c for v in below if (c := discounted(v, True)) is not None), None)
+        now = next(
+            (v.model for v in itertools.islice(ancestors(head.prediction), 24) if v.model is not None), None
+        )
+        if coming is None or now is None or coming is now or coming.inputs is None or now.inputs is None:
+            return
+        a, b = now.inputs._data, coming.inputs._data
+        if a is b or not isinstance(a, np.ndarray) or a.shape != getattr(b, "shape", ()) or len(a) < 8:
+            return
+        if np.shares_memory(a, b):
+            return
+        self.moves = not np.array_equal(a, b)
+        self.states.update(row.tobytes() for row in a[:16])
+        self.note(head.value.place, coming.place, len(a))
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where they are remembered."""
+        for place, (times, (call, rows)) in self.times.items():
+            line = self.ev.line(place)
+            if times < 4 or self.moves or line is None or len(self.states) < 2:
+                continue
+            at = _remembers(line)
+            yield self.found(
+                "The next state is the state itself in every row: one array was remembered twice.",
+                at or call,
+                "remembers one array twice",
+                related=self.lines((call, "is given it as what comes next")),
+                proof=[("looks", times), ("rows", rows), ("rows in which the state has moved", 0)],
+                confirm=("(states == following).all()", "True"),
+                unless="nothing ever moves.",
+                advice="Hand out, or remember, a copy of the array: state.copy().",
+                weight=7.0,
+                explains=("learns nothing", "too small", "diverges"),
+            )
+
+
+def _remembers(line: Line) -> Line | None:
+    """The only line of a file that adds a state, what was done and what came of it to a memory."""
+    tree, found = tree_of(line.file), set()
+    for n in () if tree is None else ast.walk(tree):
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr in MEMORIES:
+            given = n.args[0].elts if len(n.args) == 1 and isinstance(n.args[0], ast.Tuple) else n.args
+            if len(given) >= 4:
+                found.add(n.lineno)
+    return at_line(line, found.pop()) if len(found) == 1 else None
+
+
 RULES = (
     OtherDraw,
     BeyondTheEnd,
@@ -676,4 +747,5 @@ RULES = (
     TargetStays,
     FollowsAtOnce,
     ReturnsForward,
+    NextIsNow,
 )

@@ -19,10 +19,10 @@ torch.manual_seed(3)
 
 n = 1200
 area = torch.rand(n) * 2 - 1
-rooms = torch.randint(1, 7, (n,)).float() / 3 - 1
+beds = torch.randint(1, 7, (n,)).float() / 3 - 1
 age = torch.rand(n) * 2 - 1
-features = torch.stack([area, rooms, age], dim=1)
-price = 2.0 * area + 0.8 * rooms - torch.sin(2 * age) + 0.1 * torch.randn(n)
+features = torch.stack([area, beds, age], dim=1)
+price = 2.0 * area + 0.8 * beds - torch.sin(2 * age) + 0.1 * torch.randn(n)
 
 train_set = TensorDataset(features[:1000], price[:1000])
 val_x, val_y = features[1000:], price[1000:]

@@ -56,7 +56,7 @@ def modules() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def imported():
-    """`import torch` gives vistorch, within."""
+    """`import torch` gives vistorch, within; modes are as before afterwards."""
     found = modules()
     before = {
         name: sys.modules.get(name)
@@ -65,9 +65,12 @@ def imported():
     for name in before:
         del sys.modules[name]
     sys.modules.update(found)
+    recording, real = vistorch.is_grad_enabled(), vistorch.get_default_dtype()
     try:
         yield
     finally:
+        vistorch.set_grad_enabled(recording)  # some programs switch it off for good
+        vistorch.set_default_dtype(real)
         for name in found:
             sys.modules.pop(name, None)
         sys.modules.update({k: v for k, v in before.items() if v is not None})
@@ -90,15 +93,12 @@ def run(name: str, text: str, watch: bool = True) -> Said:
         warnings.simplefilter("ignore")
         code = compile(text, file, "exec")
         diagnosis = Diagnosis() if watch else contextlib.nullcontext()
-        start, recording, real = time.perf_counter(), vistorch.is_grad_enabled(), vistorch.get_default_dtype()
+        start = time.perf_counter()
         try:
             with diagnosis:
                 exec(code, space)
         except Exception as error:
             said.error = f"{type(error).__name__}: {error}"
-        finally:
-            vistorch.set_grad_enabled(recording)  # some switch it off for good
-            vistorch.set_default_dtype(real)
         said.seconds = time.perf_counter() - start
         if watch:
             said.findings = diagnosis.findings()

@@ -89,6 +89,8 @@ def said(engine: str, name: str, text: str) -> tuple[list, list, str]:
             found = diagnosis.findings()
     finally:
         torch.set_rng_state(state)
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(torch.float32)
     return found, list(diagnosis.failures), error
 
 

@@ -14,6 +14,7 @@ from vistorch.debug.line_lookup import Line
 from vistorch.debug.lineage import Lineage, ancestors
 
 from .harness import run
+from .planted import said
 
 
 def trained(steps=6, size=2):
@@ -130,8 +131,8 @@ for i in range(20):
     imports = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
     text = imports + "".join(map(helper.format, range(400))) + training
     begun = time.perf_counter()
-    said = run("a long program", text)
-    assert not said.findings and not said.failures
+    long = run("a long program", text)
+    assert not long.findings and not long.failures
     assert time.perf_counter() - begun < 10  # with a walk over the file for each of its nodes: minutes
 
 
@@ -170,7 +171,8 @@ for _ in range(12):
     assert not diagnosis.failures
 
 
-def test_a_run_with_functions_of_many_samples_at_once_is_looked_at():
+@pytest.mark.parametrize("engine", ["vistorch", "torch"])
+def test_a_run_with_functions_of_many_samples_at_once_is_looked_at(engine):
     text = """
 import torch
 from torch import nn
@@ -188,5 +190,5 @@ for _ in range(12):
     (net(x[0]).squeeze(1) - y[0]).pow(2).mean().backward()
     opt.step()
 """
-    said = run("many samples at once", text)
-    assert [f.rule for f in said.findings] == ["used twice"] and not said.failures and not said.error
+    found, failures, error = said(engine, "many samples at once", text)
+    assert [f.rule for f in found] == ["used twice"] and not failures and not error

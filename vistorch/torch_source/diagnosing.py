@@ -299,7 +299,8 @@ class TorchEvidence(Evidence):
             with torch._C.DisableTorchFunction():
                 function(*given)
         except Exception as error:
-            self.broken = error
+            if not private.in_transform():
+                self.broken = error
         finally:
             self.busy -= 1
 

@@ -322,6 +322,12 @@ def is_wrapped(tensor: Any) -> bool:
     ) or bool(torch._is_functional_tensor(tensor))
 
 
+def in_transform() -> bool:
+    """Whether one of `torch.func`'s transforms runs: its tensors may have no memory of their own."""
+    peek = getattr(torch._C._functorch, "peek_interpreter_stack", None)
+    return peek is not None and peek() is not None
+
+
 def is_fake(tensor: Any) -> bool:
     """Whether a tensor has no values because it stands for one: FakeTensor and what holds one."""
     return any(base.__name__ == "FakeTensor" for base in type(tensor).__mro__)

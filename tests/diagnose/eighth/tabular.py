@@ -9,7 +9,7 @@ fault(
     "categories coded anew for the validation rows",
     "the validation rows' categories are coded by a vocabulary of their own, in another order than the "
     "training rows', so that their embeddings are those of other categories",
-    ("other scale",),
+    ("coded anew", "other scale"),
     (44,),
     """\
 import random

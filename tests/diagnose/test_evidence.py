@@ -192,3 +192,25 @@ for _ in range(12):
 """
     found, failures, error = said(engine, "many samples at once", text)
     assert [f.rule for f in found] == ["used twice"] and not failures and not error
+
+
+@pytest.mark.parametrize("clears", [True, False])
+def test_sparse_gradients_of_the_real_torch_are_read(clears):
+    text = """
+import torch
+from torch import nn
+words, labels = torch.randint(0, 50, (200, 4)), torch.randint(0, 2, (200,)).float()
+table, out = nn.Embedding(50, 8, sparse=True), nn.Linear(8, 1)
+opts = [torch.optim.SparseAdam(table.parameters(), lr=0.01), torch.optim.Adam(out.parameters(), lr=0.01)]
+for step in range(30):
+    i = torch.randint(0, 200, (32,))
+    loss = nn.functional.binary_cross_entropy_with_logits(out(table(words[i]).mean(1)).squeeze(1), labels[i])
+    CLEAR
+    loss.backward()
+    for opt in opts:
+        opt.step()
+"""
+    text = text.replace("CLEAR", "[opt.zero_grad() for opt in opts]" if clears else "opts[1].zero_grad()")
+    found, failures, error = said("torch", "sparse gradients", text)
+    assert not failures and not error
+    assert [f.rule for f in found] == ([] if clears else ["used twice"])

@@ -115,7 +115,9 @@ class Reader:
     def data(self, t: Any) -> np.ndarray:
         """Its memory as an array, the same each time while that is the same."""
         with torch._C.DisableTorchFunction(), torch.no_grad():
-            state = (t.data_ptr(), t.shape, None if t.device.type == "cpu" else private.version_of(t))
+            dense = t.layout is torch.strided
+            version = None if dense and t.device.type == "cpu" else private.version_of(t)
+            state = (t.data_ptr() if dense else 0, t.shape, version)
             known = self.arrays.get(id(t))
             if known is not None and known[0] is t and known[1] == state:
                 return known[2]
@@ -138,6 +140,8 @@ class Reader:
         if t.dtype == torch.bfloat16:
             t = t.float()
         try:
+            if t.layout is not torch.strided and t.numel() <= PART:
+                t = t.to_dense()
             if private.is_without_memory(t):
                 t = t.clone()
             return t.resolve_conj().resolve_neg().cpu().numpy()

@@ -214,3 +214,34 @@ for step in range(30):
     found, failures, error = said("torch", "sparse gradients", text)
     assert not failures and not error
     assert [f.rule for f in found] == ([] if clears else ["used twice"])
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        "[torch.autograd.grad(g, w, retain_graph=True)[0] for g in grad]",
+        "[torch.autograd.grad(grad[i], w, retain_graph=True)[0] for i in range(3)]",
+        "[torch.autograd.grad(grad @ e, w, retain_graph=True)[0] for e in torch.eye(3)]",
+        "[torch.autograd.grad((grad * e).sum(), w, retain_graph=True)[0] for e in torch.eye(3)]",
+    ],
+)
+@pytest.mark.parametrize("engine", ["vistorch", "torch"])
+def test_passes_through_a_gradient_are_no_losses(engine, entries):
+    """They are not the course of a run: the loss falls, and what a Hessian is taken of is of either sign."""
+    program = f"""
+import torch
+torch.manual_seed(0)
+x, y = torch.randn(64, 3), torch.rand(64)
+w = torch.zeros(3, requires_grad=True)
+for step in range(20):
+    loss = ((x @ w).sigmoid() - y).square().mean()
+    (grad,) = torch.autograd.grad(loss, w, create_graph=True)
+    hessian = torch.stack({entries})
+    w = (w - 0.5 * grad).detach().requires_grad_(True)
+"""
+    if engine == "vistorch":
+        program = program.replace("import torch", "import vistorch as torch")
+    with Diagnosis() as diagnosis:
+        exec(compile(program, "<newton>", "exec"), {})
+    seen = [loss for _, loss, _ in diagnosis.evidence.losses]
+    assert len(seen) >= 8 and seen == sorted(seen, reverse=True) and seen[-1] > 0

@@ -347,13 +347,11 @@ class TorchEvidence(Evidence):
     def _pass(self, tensors: Any, gradient: Any, options: dict) -> bool:
         roots = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
         self.guarded(self._settle)
-        self.guarded(self._begins, roots, options)
+        self.guarded(self._begins, roots, options.get("inputs") is None)
         return False
 
-    def _begins(self, roots: tuple, options: dict) -> None:
-        run = SimpleNamespace(
-            order=_order(roots, self.reader.nodes), accumulate=options.get("inputs") is None
-        )
+    def _begins(self, roots: tuple, accumulate: bool) -> None:
+        run = SimpleNamespace(order=_order(roots, self.reader.nodes), accumulate=accumulate)
         if run.order:
             self.backward(run, roots)
             self._ending = run, roots
@@ -374,6 +372,10 @@ class TorchEvidence(Evidence):
             out: what came of it.
         """
         if self._ending is not None:
+            self._settle()
+        if func is torch.autograd.grad:
+            roots = args[0] if args else kwargs["outputs"]
+            self._begins((roots,) if isinstance(roots, torch.Tensor) else tuple(roots), False)
             self._settle()
         name = getattr(func, "__name__", "")
         if name == "__get__":

@@ -30,6 +30,7 @@ from .course import Targets
 from .ledger import Ledger
 from .written import tree_of
 
+PARTS = {"sum", "sum_all", "mul", "dot", "mv", "mm", "select"}  # between a gradient and a pass through it
 HABIT = 8  # gradients that are taken, before they count as passes
 ENOUGH = 20  # looks after which rules that say so are asked no more
 FIRST, EACH = 8, 8  # turns that are looked at closely: the first, then one of so many
@@ -159,6 +160,7 @@ class Evidence(Lineage):
         self.zeroed: dict[int, dict[Any, int]] = {}  # by optimizer: how often each line cleared its gradients
         self.since_pass = False  # a pass came since the last step
         self.drawn_calls: list[Call] = []
+        self.pass_places: set[Any] = set()  # codes of places that started passes
         self.taken_alone = 0  # gradients of a loss that were taken before any pass into `.grad`
         self.by_grad = False  # whether the program trains by such gradients alone
         self.roots: dict[int, list] = {}  # outermost modules: [module, calls]
@@ -491,6 +493,10 @@ class Evidence(Lineage):
         p.root = self.of(out) if hasattr(out, "_data") else None
         d = getattr(out, "_data", None)
         p.loss = float(d.reshape(-1)[0]) if d is not None and d.size == 1 and d.dtype.kind == "f" else None
+        if p.loss is not None and self._derived(p.root):
+            p.loss = None  # a pass through a gradient, for a Hessian: no loss
+        if place is not None:
+            self.pass_places.add(place)
         if not p.accumulates and p.loss is not None and not self.passes and not self.ledgers:
             self.taken_alone += 1
         if self.taken_alone > HABIT and (self.by_grad or not self.passes) and not self.ledgers:
@@ -686,6 +692,22 @@ class Evidence(Lineage):
             return None
         text = linecache.getline(file, found[file]).strip()
         return Line(file, found[file], "<module>", text, cell_of(file))
+
+    def _derived(self, value: Value | None) -> bool:
+        """Whether a value is an entry or a product of a gradient that an earlier pass has given.
+
+        Args:
+            value: that a pass starts from.
+        """
+        for _ in range(8):
+            if value is None or value.call is not None:
+                return False
+            if value.place in self.pass_places:
+                return True
+            if value.op not in PARTS and value.op not in MOVES and not value.op.startswith("index"):
+                return False
+            value = value.parents[0] if value.parents else None
+        return False
 
     def calls_of(self, value: Value, deep: int = 400) -> list[Call]:
         """The outermost calls that a value was computed from, with those that fed them.

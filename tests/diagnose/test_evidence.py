@@ -245,3 +245,36 @@ for step in range(20):
         exec(compile(program, "<newton>", "exec"), {})
     seen = [loss for _, loss, _ in diagnosis.evidence.losses]
     assert len(seen) >= 8 and seen == sorted(seen, reverse=True) and seen[-1] > 0
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        "loss.backward(); w = (w - 0.1 * w.grad).detach().requires_grad_(True)",
+        "loss.backward(); w.data = w.data - 0.1 * w.grad; w.grad = None",
+        "(grad,) = torch.autograd.grad(loss, w); w.data -= 0.1 * grad",
+        "(grad,) = torch.autograd.grad(loss, w); w = (w - 0.1 * grad).detach().requires_grad_(True)",
+        "(grad,) = torch.autograd.grad(loss, w, create_graph=True); w = (w - 0.1 * grad).detach().requires_grad_()",
+    ],
+)
+@pytest.mark.parametrize("engine", ["vistorch", "torch"])
+def test_training_by_hand_has_no_history_that_grows(engine, update):
+    """Each look walks through what a loss came of: through all updates since the first, it took half a second."""
+    program = f"""
+import torch
+torch.manual_seed(0)
+x, y = torch.randn(64, 3), torch.rand(64)
+w = torch.zeros(3, requires_grad=True)
+for step in range(301):
+    loss = ((x @ w).sigmoid() - y).square().mean()
+    {update}
+"""
+    if engine == "vistorch":
+        program = program.replace("import torch", "import vistorch as torch")
+    longest, diagnosis = [], Diagnosis()
+    diagnosis.on_pass.append(lambda p: longest.append(sum(1 for _ in ancestors(p.root))))
+    with diagnosis:
+        exec(compile(program, "<by hand>", "exec"), {})
+        held = len(diagnosis.evidence.reached)
+    assert len(diagnosis.evidence.losses) > 200 and diagnosis.findings() == [] and not diagnosis.failures
+    assert len(longest) == 301 and max(longest) < 200 and max(longest[-100:]) < 80 and held < 220

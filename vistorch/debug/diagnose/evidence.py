@@ -31,6 +31,8 @@ from .ledger import Ledger
 from .written import tree_of
 
 PARTS = {"sum", "sum_all", "mul", "dot", "mv", "mm", "select"}  # between a gradient and a pass through it
+BY_HAND = 4  # passes after which values are let go of, where no optimizer ends a turn
+LEAVES = 200  # that are known at a time, of those that are in one pass alone
 HABIT = 8  # gradients that are taken, before they count as passes
 ENOUGH = 20  # looks after which rules that say so are asked no more
 FIRST, EACH = 8, 8  # turns that are looked at closely: the first, then one of so many
@@ -161,6 +163,7 @@ class Evidence(Lineage):
         self.since_pass = False  # a pass came since the last step
         self.drawn_calls: list[Call] = []
         self.pass_places: set[Any] = set()  # codes of places that started passes
+        self.derived_at: set[Any] = set()  # those of passes through a gradient
         self.taken_alone = 0  # gradients of a loss that were taken before any pass into `.grad`
         self.by_grad = False  # whether the program trains by such gradients alone
         self.roots: dict[int, list] = {}  # outermost modules: [module, calls]
@@ -493,7 +496,7 @@ class Evidence(Lineage):
         p.root = self.of(out) if hasattr(out, "_data") else None
         d = getattr(out, "_data", None)
         p.loss = float(d.reshape(-1)[0]) if d is not None and d.size == 1 and d.dtype.kind == "f" else None
-        if p.loss is not None and self._derived(p.root):
+        if p.loss is not None and self._derived(p.root, place):
             p.loss = None  # a pass through a gradient, for a Hessian: no loss
         if place is not None:
             self.pass_places.add(place)
@@ -553,6 +556,20 @@ class Evidence(Lineage):
                         held.ends_pass()
         for rule in self.on_end:
             rule(p)
+        by_hand = not self.ledgers or (not self.steps and self.passes > 64)
+        if p.accumulates and by_hand and not self.passes % BY_HAND:
+            self.forget()  # else each look would walk through all updates by hand since the first
+            p.root, p.calls = None, []
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Let go of leaves that one pass had alone: a program may make its weights anew with every update."""
+        if len(self.reached) > LEAVES:
+            for i, (v, times) in list(self.reached.items())[:-LEAVES]:
+                if times == 1 and i not in self.registered:
+                    del self.reached[i]
+                    self.leaves.pop(id(v._data), None)
+                    self.arrays.pop(id(v._data), None)
 
     def _step_begins(self, optimizer: Any, place: Any) -> None:
         self.in_step = True
@@ -693,20 +710,24 @@ class Evidence(Lineage):
         text = linecache.getline(file, found[file]).strip()
         return Line(file, found[file], "<module>", text, cell_of(file))
 
-    def _derived(self, value: Value | None) -> bool:
+    def _derived(self, value: Value | None, place: Any) -> bool:
         """Whether a value is an entry or a product of a gradient that an earlier pass has given.
 
         Args:
             value: that a pass starts from.
+            place: of the pass.
         """
         for _ in range(8):
             if value is None or value.call is not None:
                 return False
             if value.place in self.pass_places:
+                self.derived_at.add(place)
                 return True
             if value.op not in PARTS and value.op not in MOVES and not value.op.startswith("index"):
                 return False
-            value = value.parents[0] if value.parents else None
+            if not value.parents:  # what it came of was let go of
+                return place in self.derived_at
+            value = value.parents[0]
         return False
 
     def calls_of(self, value: Value, deep: int = 400) -> list[Call]:

@@ -278,3 +278,65 @@ for step in range(301):
         held = len(diagnosis.evidence.reached)
     assert len(diagnosis.evidence.losses) > 200 and diagnosis.findings() == [] and not diagnosis.failures
     assert len(longest) == 301 and max(longest) < 200 and max(longest[-100:]) < 80 and held < 220
+
+
+@pytest.mark.parametrize("engine", ["vistorch", "torch"])
+def test_leaves_that_one_pass_had_alone_are_let_go_of(engine):
+    """A program whose inputs have a gradient would be held whole, batch by batch."""
+    program = """
+import torch
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(400):
+    x = torch.randn(8, 3, requires_grad=True)
+    optimizer.zero_grad()
+    net(x).square().mean().backward()
+    optimizer.step()
+"""
+    if engine == "vistorch":
+        program = program.replace("import torch", "import vistorch as torch")
+    with Diagnosis() as diagnosis:
+        exec(compile(program, "<inputs>", "exec"), {})
+    kept = diagnosis.evidence.reached
+    assert diagnosis.evidence.passes == 400 and len(kept) < 220
+    assert max(times for _, times in kept.values()) == 400
+
+
+UPDATES = [
+    "p.data.sub_(p.grad, alpha=0.3)",
+    "p.data -= 0.3 * p.grad",
+    "p.data = p.data - 0.3 * p.grad",
+    "p.data[:] = p.data - 0.3 * p.grad",
+    "p -= 0.3 * p.grad",
+    "p.copy_(p - 0.3 * p.grad)",
+    "p.detach().sub_(0.3 * p.grad)",
+]
+
+
+@pytest.mark.parametrize("weights", ["w, b", "net.parameters()"])
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("engine", ["vistorch", "torch"])
+def test_updates_by_hand_are_seen_however_they_are_written(engine, update, weights):
+    """A gradient that no one clears is found at the update's line, by the parameter's name; a cleared one is not."""
+    text = f"""
+import torch
+torch.manual_seed(0)
+x = torch.randn(150, 4)
+y = torch.tanh(x @ torch.tensor([1.0, -1.0, 0.5, 0.0]))
+w, b = torch.zeros(4, requires_grad=True), torch.zeros(1, requires_grad=True)
+net = torch.nn.Linear(4, 1)
+for step in range(30):
+    out = {"x @ w + b" if weights == "w, b" else "net(x).squeeze(1)"}
+    loss = (torch.tanh(out) - y).square().mean()
+    loss.backward()
+    with torch.no_grad():
+        for p in {weights if weights != "w, b" else "(w, b)"}:
+            {update}
+            p.grad = None
+"""
+    found, failures, error = said(engine, "updates by hand", text)
+    assert (found, failures, error) == ([], [], "")
+    found, failures, error = said(engine, "updates by hand", text.replace("            p.grad = None\n", ""))
+    assert [f.rule for f in found] == ["used twice by hand"] and not failures and not error
+    assert found[0].place.line == 14
+    assert found[0].text.split(".grad")[0] in ("w", "b", "net.weight", "net.bias")

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..debug.diagnose.evidence import SIGNED, Evidence, _in_item
 from ..debug.lineage import MATCHED, Value
-from ..engine.base.events import BETWEEN, _kinds
+from ..engine.base.events import BETWEEN, _kinds, where
 from ..engine.core.graph import Leaf
 from . import passes, private
 from .real import ready, torch
@@ -181,6 +181,9 @@ class TorchEvidence(Evidence):
         self._undo: list[Any] = []
         self._ending: tuple[Any, tuple] | None = None  # the pass that has begun, until its end is seen
         self._marked: list[str] = []
+        self.through: dict[
+            int, tuple[Any, Any]
+        ] = {}  # what `.data` gave of leaves in this turn, and of which
 
     # ---- begin and end -------------------------------------------------------------------------------------------
     def __enter__(self) -> TorchEvidence:
@@ -382,6 +385,11 @@ class TorchEvidence(Evidence):
             if isinstance(out, torch.Tensor) and getattr(func, "__self__", None) is torch.Tensor.data:
                 self.cut("data", args[0])
                 self._entered("data", args[:1], (), (out,))
+                self._leads(out, args[0])
+            return
+        if name == "__set__":
+            if getattr(func, "__self__", None) is torch.Tensor.data:
+                self.writes[id(args[0])] = self._next(), where(2), args[0]
             return
         if name in QUIET or (name.startswith("_") and not name.startswith("__")):
             return
@@ -415,13 +423,16 @@ class TorchEvidence(Evidence):
         if name == "detach":
             self.aliased(args[0])
             self._entered("detach", args[:1], (), (out,))
+            self._leads(out, args[0])
             return
         outs = tuple(
             t for t in (out if isinstance(out, (tuple, list)) else (out,)) if isinstance(t, torch.Tensor)
         )
         if not outs:
-            if name == "__setitem__" and _in_item():
-                self.item_changes(args[0], "setitem", None)
+            if name == "__setitem__":
+                if _in_item():
+                    self.item_changes(args[0], "setitem", None)
+                self._reaches(args[0])
             return
         op, ins, consts = _read(name, args, kwargs)
         if op == "native_batch_norm" or "dropout" in op:
@@ -473,7 +484,25 @@ class TorchEvidence(Evidence):
     def forget(self) -> None:
         """Let go of what is older than this turn."""
         super().forget()
-        self.reader.forget({id(v.data) for v in self.setup or ()})
+        self.through = {}
+        self.reader.forget({id(v.data) for v in self.setup or ()} | set(self.leaves))
+
+    def write(self, tensor: Any, rule: Any) -> None:
+        """A memory was written; that of a leaf through its `.data`, too."""
+        super().write(tensor, rule)
+        if id(tensor._data) not in self.leaves:
+            self._reaches(tensor)
+
+    def _leads(self, out: Any, leaf: Any) -> None:
+        """What is written into one tensor is written into a leaf, whose memory it has."""
+        if id(leaf._data) in self.leaves:
+            self.through[id(out)] = out, leaf
+
+    def _reaches(self, tensor: Any) -> None:
+        """A tensor was written: so was the leaf whose memory it has, if any."""
+        out, leaf = self.through.get(id(tensor), (tensor, tensor))
+        if out is tensor and leaf.data_ptr() == tensor.data_ptr() and id(leaf._data) in self.leaves:
+            self.updated(leaf, where(2))
 
 
 class _Calls(torch.overrides.TorchFunctionMode):

@@ -22,7 +22,6 @@ from ...engine.base.errors import Unbatchable
 from ...engine.base.events import KINDS, OUTSIDE, _kind, _kinds, where
 from ...engine.base.modes import mode
 from ...engine.core.graph import Leaf
-from ...engine.core.tensor import Tensor
 from ..layers import is_module, is_optimizer, spoken
 from ..line_lookup import Line, cell_of, line_of
 from ..lineage import SHAPED, Call, Lineage, Value, ancestors
@@ -157,6 +156,7 @@ class Evidence(Lineage):
             tuple[int, int, Any, Any]
         ] = []  # ops that joined an older graph: (turn, age, place, shape)
         self.reached: dict[int, list] = {}  # by leaf: [variable, passes]
+        self.lies: dict[int, int] = {}  # by leaf: its array
         self.used: dict[int, Any] = {}  # leaves that ops read, by id, in turns that were looked at
         self.cleared_at: Any = None  # place of a clearing since the last pass
         self.zeroed: dict[int, dict[Any, int]] = {}  # by optimizer: how often each line cleared its gradients
@@ -443,12 +443,31 @@ class Evidence(Lineage):
             order = self._next()
             self.writes[id(tensor)] = (order, place, tensor)
         if id(tensor._data) in self.arrays:  # also by `.data`
-            self.written.add(id(tensor._data))
-            leaf = self.leaves.get(id(tensor._data))
-            if leaf is not None:
-                self.hand[id(leaf)] = self.hand.get(id(leaf), 0) + 1
-                if id(leaf) not in self.writes or leaf is not tensor:
-                    self.writes[id(leaf)] = (self._next(), place, leaf)
+            self.updated(tensor, place)
+
+    def _set(self, leaf: Any) -> None:
+        """The program gave a leaf other memory since the last pass, by its `.data`."""
+        before, d = self.lies[id(leaf)], leaf._data
+        self.leaves.pop(before, None)
+        self.arrays.pop(before, None)
+        self.lies[id(leaf)], self.arrays[id(d)], self.leaves[id(d)] = id(d), d, leaf
+        made = self.table.get(id(d))
+        self.updated(leaf, None if made is None or made.data is not d else made.place)
+
+    def updated(self, tensor: Any, place: Any) -> None:
+        """The memory of a leaf was written by the program.
+
+        Args:
+            tensor: that it was written through.
+            place: of the write.
+        """
+        d = tensor._data
+        self.written.add(id(d))
+        leaf = self.leaves.get(id(d))
+        if leaf is not None:
+            self.hand[id(leaf)] = self.hand.get(id(leaf), 0) + 1
+            if place is not None:
+                self.writes[id(leaf)] = (self._next(), place, leaf)
 
     def item_changes(self, tensor: Any, op: str, place: Any) -> None:
         """A data set writes into memory as it hands out a sample.
@@ -525,6 +544,9 @@ class Evidence(Lineage):
                     entry = self.reached[id(v)] = [v, 0]
                     self.arrays[id(v._data)] = v._data
                     self.leaves[id(v._data)] = v
+                    self.lies[id(v)] = id(v._data)
+                elif not self.ledgers and self.lies.get(id(v)) != id(v._data):
+                    self._set(v)
                 entry[1] += 1
                 held = known.get(id(v))
                 if held is not None:
@@ -560,16 +582,17 @@ class Evidence(Lineage):
         if p.accumulates and by_hand and not self.passes % BY_HAND:
             self.forget()  # else each look would walk through all updates by hand since the first
             p.root, p.calls = None, []
-            self._let_go()
 
-    def _let_go(self) -> None:
-        """Let go of leaves that one pass had alone: a program may make its weights anew with every update."""
+    def forget(self) -> None:
+        """Let go of older values, and of leaves that one pass had alone, as weights or inputs that are made anew."""
+        super().forget()
         if len(self.reached) > LEAVES:
-            for i, (v, times) in list(self.reached.items())[:-LEAVES]:
+            for i, (_, times) in list(self.reached.items())[:-LEAVES]:
                 if times == 1 and i not in self.registered:
                     del self.reached[i]
-                    self.leaves.pop(id(v._data), None)
-                    self.arrays.pop(id(v._data), None)
+                    known = self.lies.pop(i)
+                    self.leaves.pop(known, None)
+                    self.arrays.pop(known, None)
 
     def _step_begins(self, optimizer: Any, place: Any) -> None:
         self.in_step = True
@@ -889,7 +912,7 @@ def _is_thing(value: Any) -> bool:
     return (
         is_module(value)
         or is_optimizer(value)
-        or (isinstance(value, Tensor) and value._rg and value._node is None)
+        or (hasattr(type(value), "_rg") and bool(value._rg) and value._node is None)  # of either library
     )
 
 

@@ -207,7 +207,7 @@ class ByHand(Rule):
             return
         v, most = guilty[-1]
         write = self.ev.writes.get(id(v))
-        named = self.ev.name_of(v) or "a parameter"
+        named = self.ev.name_of(v) or "parameter"
         yield self.found(
             f"{named}.grad is never cleared: each update uses the gradients of all passes before it.",
             write[1] if write is not None else self.ev.last_place,

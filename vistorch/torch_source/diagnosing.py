@@ -490,18 +490,18 @@ class TorchEvidence(Evidence):
     def write(self, tensor: Any, rule: Any) -> None:
         """A memory was written; that of a leaf through its `.data`, too."""
         super().write(tensor, rule)
-        if id(tensor._data) not in self.leaves:
+        if id(self.reader.data(tensor)) not in self.leaves:
             self._reaches(tensor)
 
     def _leads(self, out: Any, leaf: Any) -> None:
         """What is written into one tensor is written into a leaf, whose memory it has."""
-        if id(leaf._data) in self.leaves:
+        if id(self.reader.data(leaf)) in self.leaves:
             self.through[id(out)] = out, leaf
 
     def _reaches(self, tensor: Any) -> None:
         """A tensor was written: so was the leaf whose memory it has, if any."""
         out, leaf = self.through.get(id(tensor), (tensor, tensor))
-        if out is tensor and leaf.data_ptr() == tensor.data_ptr() and id(leaf._data) in self.leaves:
+        if out is tensor and leaf.data_ptr() == tensor.data_ptr() and id(self.reader.data(leaf)) in self.leaves:
             self.updated(leaf, where(2))
 
 

@@ -501,7 +501,8 @@ class TorchEvidence(Evidence):
     def _reaches(self, tensor: Any) -> None:
         """A tensor was written: so was the leaf whose memory it has, if any."""
         out, leaf = self.through.get(id(tensor), (tensor, tensor))
-        if out is tensor and leaf.data_ptr() == tensor.data_ptr() and id(self.reader.data(leaf)) in self.leaves:
+        same = out is tensor and leaf.data_ptr() == tensor.data_ptr()
+        if same and id(self.reader.data(leaf)) in self.leaves:
             self.updated(leaf, where(2))
 
 

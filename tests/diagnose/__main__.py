@@ -78,9 +78,16 @@ class Row:
     accused: int = 0
     costs: list[float] = field(default_factory=list)
 
-    def cells(self, part: Part) -> list[str]:
-        """As a row of the table."""
-        n, clean = len(part.faulty), len(part.healthy)
+    def add(self, other: Row) -> None:
+        """Count what another part found as well."""
+        self.causes += other.causes
+        self.places += other.places
+        self.either += other.either
+        self.accused += other.accused
+        self.costs += other.costs
+
+    def cells(self, n: int, clean: int) -> list[str]:
+        """As a row of the table, of `n` faulty programs and `clean` healthy ones."""
         figure = 100 * self.either / n * (1 - self.accused / clean)
         cost = f"{statistics.median(self.costs):.1f}" if self.costs else ""
         return [
@@ -130,12 +137,23 @@ def markdown() -> str:
         "which counts where it was made in the guilty line."
     )
     text = "\n".join(textwrap.wrap(said, 118)) + "\n"
+    whole = {tool: Row() for tool in COLUMNS}
     for part in PARTS:
-        text += f"\n{part.title}: {len(part.faulty)} faulty programs, {len(part.healthy)} healthy ones.\n\n"
-        text += "| | cause found | placed | either line | healthy ones accused | figure | cost |\n"
-        text += "|:--|--:|--:|--:|--:|--:|--:|\n"
-        for tool, row in compared(part).items():
-            text += f"| {tool} | {' | '.join(row.cells(part))} |\n"
+        rows = compared(part)
+        text += table(part.title, rows, len(part.faulty), len(part.healthy))
+        for tool, row in rows.items():
+            whole[tool].add(row)
+    every = sum(len(part.faulty) for part in PARTS), sum(len(part.healthy) for part in PARTS)
+    return text + table("The whole bench", whole, *every)
+
+
+def table(title: str, rows: dict[str, Row], n: int, clean: int) -> str:
+    """What each tool found in `n` faulty programs and `clean` healthy ones."""
+    text = f"\n{title}: {n} faulty programs, {clean} healthy ones.\n\n"
+    text += "| | cause found | placed | either line | healthy ones accused | figure | cost |\n"
+    text += "|:--|--:|--:|--:|--:|--:|--:|\n"
+    for tool, row in rows.items():
+        text += f"| {tool} | {' | '.join(row.cells(n, clean))} |\n"
     return text
 
 

@@ -23,6 +23,7 @@ FAMILIES = (
     "listening",
     "recording",
     "watching",
+    "diagnosing",
     "layers",
     "training",
     "loading",

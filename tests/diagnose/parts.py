@@ -56,24 +56,24 @@ PARTS = (
     ),
     *(
         Part(
-            f"written without the rules{which}",
+            f"{nth} part, written without the rules",
             [
                 Faulty(one.name, one.cause.partition(":")[0], one.rules, one.lines, one.faulty)
                 for one in programs.faulty
             ],
             programs.sound,
-            f"Written by {who} who had read no rule; {since}",
+            f"The {nth} part, written by {who} who had read no rule; {since}",
         )
-        for which, who, programs, since in (
-            ("", "someone", independent.PROGRAMS, READ),
-            (", second", "another", second.PROGRAMS, READ),
-            (", third", "a third one", third.PROGRAMS, READ),
-            (", fourth", "a fourth one", fourth.PROGRAMS, "rules were added since, for other programs"),
-            (", fifth", "two others", fifth.PROGRAMS, READ),
-            (", sixth", "two more", sixth.PROGRAMS, READ),
-            (", seventh", "two others again", seventh.PROGRAMS, READ),
-            (", eighth", "two more again", eighth.PROGRAMS, READ),
-            (", ninth", "others still", ninth.PROGRAMS, READ),
+        for nth, who, programs, since in (
+            ("first", "someone", independent.PROGRAMS, READ),
+            ("second", "someone else", second.PROGRAMS, READ),
+            ("third", "another person", third.PROGRAMS, READ),
+            ("fourth", "another person", fourth.PROGRAMS, "rules were added since, for other programs"),
+            ("fifth", "two people", fifth.PROGRAMS, READ),
+            ("sixth", "two people", sixth.PROGRAMS, READ),
+            ("seventh", "two people", seventh.PROGRAMS, READ),
+            ("eighth", "two people", eighth.PROGRAMS, READ),
+            ("ninth", "two people", ninth.PROGRAMS, READ),
         )
     ),
 )

@@ -167,7 +167,7 @@ class Lineage(Listener):
             d = t._data
             v = table.get(id(d))
             if v is None or v.data is not d:
-                v = self._source(t)
+                v = self._source(t, d)
             elif v.needs and not t._rg:
                 v = self._cut_off(v, d)
             parents.append(v)
@@ -260,7 +260,7 @@ class Lineage(Listener):
         d = tensor._data
         v = self.table.get(id(d))
         if v is None or v.data is not d:
-            return self._source(tensor)
+            return self._source(tensor, d)
         return self._cut_off(v, d) if v.needs and not tensor._rg else v
 
     def begin_loop(self) -> None:
@@ -292,13 +292,13 @@ class Lineage(Listener):
         self.values.append(v)
         return v
 
-    def _source(self, t: Any) -> Value:
-        v = Value(self._next(), "source", [], (), None, t._data, t._rg)
+    def _source(self, t: Any, d: Any) -> Value:
+        v = Value(self._next(), "source", [], (), None, d, t._rg)
         v.tensor = t
-        base = t._data.base
+        base = d.base
         if base is not None and (known := self.table.get(id(base))) is not None and known.data is base:
             v.op, v.ins = "alias", [known]
-        return self._enter(v, t._data)
+        return self._enter(v, d)
 
     def _cut_off(self, v: Value, d: Any) -> Value:
         """The same memory without history: an own value, which is not entered, as the array has its value."""

@@ -59,6 +59,8 @@ LOSSES = (
 ).split()
 AXIS = ("softmax", "log_softmax")
 QUIET = (
+    "__get__",
+    "__set__",
     "dim",
     "size",
     "numel",
@@ -114,14 +116,15 @@ class Reader:
 
     def data(self, t: Any) -> np.ndarray:
         """Its memory as an array, the same each time while that is the same."""
-        with torch._C.DisableTorchFunction(), torch.no_grad():
-            dense = t.layout is torch.strided
-            version = None if dense and t.device.type == "cpu" else private.version_of(t)
-            state = (t.data_ptr() if dense else 0, t.shape, version)
+        with torch._C.DisableTorchFunction():
             known = self.arrays.get(id(t))
+            dense = t.layout is torch.strided
+            version = None if dense and t.is_cpu else private.version_of(t)
+            state = (t.data_ptr() if dense else 0, t.shape, version)
             if known is not None and known[0] is t and known[1] == state:
                 return known[2]
-            d = self._read(t.detach())
+            with torch.no_grad():
+                d = self._read(t.detach())
         self.arrays[id(t)] = t, state, d
         return d
 
@@ -179,7 +182,8 @@ class TorchEvidence(Evidence):
         self.mode = _Calls(self)
         self.busy = 0
         self._undo: list[Any] = []
-        self._ending: tuple[Any, tuple] | None = None  # the pass that has begun, until its end is seen
+        self.unheard: set[Any] = set()  # of what is called: of no use, whatever it is given
+        self.ending: tuple[Any, tuple] | None = None  # the pass that has begun, until its end is seen
         self._marked: list[str] = []
         self.through: dict[
             int, tuple[Any, Any]
@@ -357,11 +361,11 @@ class TorchEvidence(Evidence):
         run = SimpleNamespace(order=_order(roots, self.reader.nodes), accumulate=accumulate)
         if run.order:
             self.backward(run, roots)
-            self._ending = run, roots
+            self.ending = run, roots
 
     def _settle(self) -> None:
         """The newest pass is over: it was asked for before it ran, and this is the first that is seen after it."""
-        ending, self._ending = self._ending, None
+        ending, self.ending = self.ending, None
         if ending is not None:
             self.backward_end(*ending)
 
@@ -374,24 +378,23 @@ class TorchEvidence(Evidence):
             kwargs: likewise, by name.
             out: what came of it.
         """
-        if self._ending is not None:
+        if self.ending is not None:
             self._settle()
         if func is torch.autograd.grad:
             roots = args[0] if args else kwargs["outputs"]
             self._begins((roots,) if isinstance(roots, torch.Tensor) else tuple(roots), False)
             self._settle()
         name = getattr(func, "__name__", "")
-        if name == "__get__":
-            if isinstance(out, torch.Tensor) and getattr(func, "__self__", None) is torch.Tensor.data:
+        if name in ("__get__", "__set__") and getattr(func, "__self__", None) is torch.Tensor.data:
+            if name == "__set__":
+                self.writes[id(args[0])] = self._next(), where(2), args[0]
+            elif isinstance(out, torch.Tensor):
                 self.cut("data", args[0])
                 self._entered("data", args[:1], (), (out,))
                 self._leads(out, args[0])
             return
-        if name == "__set__":
-            if getattr(func, "__self__", None) is torch.Tensor.data:
-                self.writes[id(args[0])] = self._next(), where(2), args[0]
-            return
         if name in QUIET or (name.startswith("_") and not name.startswith("__")):
+            self.unheard.add(func)
             return
         if private.is_of_init(func) or (
             name in ("fill_", "zero_", "uniform_", "normal_")
@@ -456,9 +459,9 @@ class TorchEvidence(Evidence):
             if v.op == op:
                 v.grad = on
 
-    def _source(self, t: Any) -> Value:
+    def _source(self, t: Any, d: Any) -> Value:
         """What no op made; `from_numpy` is none that a function mode sees."""
-        v = super()._source(t)
+        v = super()._source(t, d)
         if v.op == "source" and v.data.size:
             for kind, place, old, was in reversed(self.cuts[-MATCHED:]):
                 if old is not v and np.shares_memory(was, v.data):
@@ -516,7 +519,9 @@ class _Calls(torch.overrides.TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
         evidence = self.evidence
-        if not evidence.in_step and not evidence.busy and evidence.broken is None:
+        if evidence.in_step or (evidence.ending is None and func in evidence.unheard):
+            return out
+        if not evidence.busy and evidence.broken is None:
             evidence.guarded(evidence.called, func, args, kwargs or {}, out)
         return out
 

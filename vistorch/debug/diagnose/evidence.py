@@ -240,12 +240,11 @@ class Evidence(Lineage):
         return self.turn < FIRST or self.turn % (EACH if self.turn < LATE else 4 * EACH) == 0
 
     # ---- what happens ------------------------------------------------------------------------------------------
-    def _source(self, t: Any) -> Value:
-        v = super()._source(t)
-        leaf = self.leaves.get(id(t._data))
-        if (
-            leaf is not None and leaf._data is t._data
-        ):  # a view of it, or its values, may be what the op was given
+    def _source(self, t: Any, d: Any) -> Value:
+        v = super()._source(t, d)
+        leaf = self.leaves.get(id(d))
+        # a view of it, or its values, may be what the op was given
+        if leaf is not None and leaf is not t and leaf._data is d:
             v.tensor, v.needs = leaf, leaf._rg
         node = t._node
         if node is not None and self.turns and self.looked and getattr(node, "seq", 0) <= self.turns[-1]:

@@ -115,10 +115,11 @@ class NotFinite(Rule):
         bad = None
         for h in ledger.each:
             g = h.tensor._grad
-            if g is None or not isinstance(g._data, np.ndarray):
+            d = None if g is None else g._data
+            if not isinstance(d, np.ndarray):
                 continue
-            total = float(np.vdot(g._data, g._data).real) if g._data.dtype.kind == "f" else 0.0
-            if total - total != 0.0 and not np.isfinite(g._data).all():
+            total = float(np.vdot(d, d).real) if d.dtype.kind == "f" else 0.0
+            if total - total != 0.0 and not np.isfinite(d).all():
                 bad = h
                 break
         if bad is None:

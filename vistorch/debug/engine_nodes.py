@@ -46,6 +46,18 @@ class EngineNodes:
         """As `node.name()` says it."""
         return node.name()
 
+    def op(self, node: Any) -> str:
+        """The name of its row; "" of a Function of the user's."""
+        return "" if node.rule is None else node.rule.name
+
+    def arguments(self, node: Any) -> tuple[str, ...]:
+        """What its inputs are called."""
+        return () if node.rule is None else node.rule.inputs
+
+    def number(self, node: Any) -> int:
+        """A number that grows with the order in which nodes are made."""
+        return node.seq
+
     def edges(self, node: Any) -> list[Edge | None]:
         """The ways of its gradients."""
         inputs = node.rule.inputs if node.rule is not None else ()

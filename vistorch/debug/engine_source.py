@@ -147,9 +147,9 @@ class EngineSource:
         """A pass that stands still until it is moved."""
         return Stepper(outputs, names=names, **options)
 
-    def forward(self, nodes: list, outputs: tuple) -> Forward:
+    def forward(self, nodes: list, outputs: tuple, most: int | None = None) -> Forward:
         """What forward computed."""
-        return Forward(nodes, outputs)
+        return Forward(nodes, outputs) if most is None else Forward(nodes, outputs, most)
 
     def vjp(self, node: Any, gradients: list) -> list | None:
         """A node's gradients; None where an unpack hook of the user's would run."""
@@ -201,6 +201,10 @@ class EngineSource:
         own = [generators.default_generator, *generators._of_devices.values(), *more]
         return [(g.set_state, g.get_state()) for g in {id(g): g for g in own}.values()]
 
+    def is_compiled(self, thing: Any) -> bool:
+        """Never: nothing of the engine is compiled."""
+        return False
+
     def loop_listener(self, *parts: Any) -> Any:
         """Listens to the engine while a loop runs."""
         from .watch.listener import LoopListener
@@ -233,7 +237,9 @@ class EngineSource:
         """What listens to a run for the rules of a diagnosis."""
         from .diagnose.evidence import Evidence
 
-        return Evidence(rules, namespace)
+        evidence = Evidence(rules, namespace)
+        evidence.shield()
+        return evidence
 
     def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
         """What a run keeps, over time."""

@@ -130,6 +130,18 @@ class Nodes(Protocol):
         """As `node.name()` says it."""
         ...
 
+    def op(self, node: Any) -> str:
+        """The row that computed it, as "log"; "" of what no row did."""
+        ...
+
+    def arguments(self, node: Any) -> tuple[str, ...]:
+        """What its inputs are called, as `Forward.inputs` calls them."""
+        ...
+
+    def number(self, node: Any) -> int:
+        """A number that grows with the order in which nodes are made."""
+        ...
+
     def edges(self, node: Any) -> list[Edge | None]:
         """The ways of its gradients, one for each differentiable input, None where none goes."""
         ...
@@ -257,8 +269,14 @@ class Source(Protocol):
         """A backward pass from some tensors that stands still until it is moved."""
         ...
 
-    def forward(self, nodes: list, outputs: tuple) -> Any:
-        """What forward computed, as far as the nodes know: an object with `of`, `inputs`, `known`."""
+    def forward(self, nodes: list, outputs: tuple, most: int | None = None) -> Any:
+        """What forward computed, as far as the nodes know: an object with `of`, `inputs`, `known`.
+
+        Args:
+            nodes: of a pass, newest first.
+            outputs: the tensors that it starts from.
+            most: elements of an input with which it may be computed again; without it, what is cheap.
+        """
         ...
 
     def vjp(self, node: Any, gradients: list) -> list | None:
@@ -318,6 +336,10 @@ class Source(Protocol):
 
     def timeline(self, namespace: Mapping[str, Any] | None = None) -> Any:
         """A context that accounts for what nodes keep while it lasts: has `account` and `record()`."""
+        ...
+
+    def is_compiled(self, thing: Any) -> bool:
+        """Whether a module was compiled, and would be anew if something followed its ops."""
         ...
 
     def evidence(self, rules: Any, namespace: dict[str, Any]) -> Any:

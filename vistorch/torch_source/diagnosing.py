@@ -195,13 +195,10 @@ class TorchEvidence(Evidence):
         answers = self.reading()
         answers.__enter__()
         self._undo.append(lambda: answers.__exit__(None, None, None))
-        for module in list(sys.modules.values()):
-            file = vars(module).get("__file__") if hasattr(module, "__dict__") else None
-            name = vars(module).get("__name__") if file else None
-            if isinstance(file, str) and isinstance(name, str) and name.split(".")[0] == "torch":
-                if _kinds.get(file) != BETWEEN:
-                    _kinds[file] = BETWEEN
-                    self._marked.append(file)
+        for file in _files():
+            if _kinds.get(file) != BETWEEN:
+                _kinds[file] = BETWEEN
+                self._marked.append(file)
         self._undo.append(passes.listen(self._pass))
         for handle in private.on_module_call(self._module_begins, self._module_ends):
             self._undo.append(handle.remove)
@@ -228,12 +225,12 @@ class TorchEvidence(Evidence):
                 self._wrap(place, name, lambda *given: self._clips(*given), before=True)
         for place in (torch, torch.random):
             self._wrap(place, "manual_seed", self._seeds, before=True)
-        self.mode.__enter__()
+        private.put_below(self.mode)
         return self
 
     def __exit__(self, *exc: Any) -> None:
         """Stop listening."""
-        self.mode.__exit__(None, None, None)
+        private.take_out(self.mode)
         for undo in reversed(self._undo):
             undo()
         for file in self._marked:
@@ -469,6 +466,10 @@ class TorchEvidence(Evidence):
                     break
         return v
 
+    def graph_of(self, order: list) -> list:
+        """The nodes of a pass, as torch has them, leaves left out."""
+        return [one.node for one in order if one.__class__ is not Leaf]
+
     @property
     def recording(self) -> bool:
         """Whether ops get a history now."""
@@ -507,6 +508,23 @@ class TorchEvidence(Evidence):
         same = out is tensor and leaf.data_ptr() == tensor.data_ptr()
         if same and id(self.reader.data(leaf)) in self.leaves:
             self.updated(leaf, where(2))
+
+
+_known: tuple[int, list[str]] = (0, [])  # modules that were loaded, and the files of torch among them
+
+
+def _files() -> list[str]:
+    """The files of torch's own modules; what is loaded is gone through once, while nothing more is."""
+    global _known
+    if _known[0] != len(sys.modules):
+        files = []
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] == "torch" and hasattr(module, "__dict__"):
+                file = vars(module).get("__file__")  # to ask the module itself may load more
+                if isinstance(file, str):
+                    files.append(file)
+        _known = len(sys.modules), files
+    return _known[1]
 
 
 class _Calls(torch.overrides.TorchFunctionMode):

@@ -40,6 +40,22 @@ class TorchNodes:
         """As `node.name()` says it."""
         return node.name()
 
+    def op(self, node: Any) -> str:
+        """The name of our row, or of PyTorch's function where no row is known; "" of a Function of the user's."""
+        if private.function_of(node) is not None:
+            return ""
+        rule = rows.row_of(node)
+        return rows.called(node.name()) if rule is None else rule.name
+
+    def arguments(self, node: Any) -> tuple[str, ...]:
+        """What its inputs are called, as our rows call them."""
+        rule = rows.row_of(node)
+        return rows.inputs_of(node) if rule is None else rule.inputs
+
+    def number(self, node: Any) -> int:
+        """A number that grows with the order in which nodes are made."""
+        return private.sequence(node)
+
     def edges(self, node: Any) -> list[Edge | None]:
         """The ways of its gradients."""
         names = rows.inputs_of(node)

@@ -538,18 +538,61 @@ def key_of_memory(tensor: Any) -> int:
         return 0
 
 
-def on_optimizer_step(before: Callable, after: Callable) -> list[Any]:
+class _Steps:
+    """Those that want to be called at each step of any optimizer.
+
+    Torch goes through its own table of hooks while it calls them, so that none of them may add or remove one; ours are
+    asked one after the other from a copy of the list, and those that a call has taken out are left out.
+    """
+
+    def __init__(self, register: str) -> None:
+        self.register = register  # the function of torch's
+        self.each: list[_Step] = []
+        self.handle: Any = None
+
+    def add(self, function: Callable) -> _Step:
+        """Have a function called from now on."""
+        one = _Step(self, function)
+        self.each.append(one)
+        if self.handle is None:
+            optimizers = sys.modules[torch.optim.Optimizer.__module__]  # `torch.optim` hides its name
+            self.handle = getattr(optimizers, self.register)(uncompiled(self))
+        return one
+
+    def __call__(self, *given: Any) -> None:
+        for one in list(self.each):
+            if one in self.each:
+                one.function(*given)
+
+
+class _Step:
+    """One of them, and the handle that takes it out."""
+
+    def __init__(self, owner: _Steps, function: Callable) -> None:
+        self.owner, self.function = owner, function
+
+    def remove(self) -> None:
+        """Call it no more."""
+        owner = self.owner
+        if self in owner.each:
+            owner.each.remove(self)
+        if not owner.each and owner.handle is not None:
+            owner.handle.remove()
+            owner.handle = None
+
+
+_BEFORE = _Steps("register_optimizer_step_pre_hook")
+_AFTER = _Steps("register_optimizer_step_post_hook")
+
+
+def on_optimizer_step(before: Callable, after: Callable) -> list[_Step]:
     """Call a function before and after each step of any optimizer; returns handles.
 
     Args:
         before: called with the optimizer, its arguments and keywords.
         after: called the same way.
     """
-    optimizers = sys.modules[torch.optim.Optimizer.__module__]  # `torch.optim` hides its name
-    return [
-        optimizers.register_optimizer_step_pre_hook(uncompiled(before)),
-        optimizers.register_optimizer_step_post_hook(uncompiled(after)),
-    ]
+    return [_BEFORE.add(before), _AFTER.add(after)]
 
 
 def put_below(mode: Any) -> None:

@@ -141,9 +141,9 @@ class TorchSource:
         """While it lasts, `phase("step", optimizer)` is called before each step of any optimizer, "step_end" after."""
         return passes.optimizer_steps(phase)
 
-    def forward(self, nodes: list, outputs: tuple) -> forward.Forward:
+    def forward(self, nodes: list, outputs: tuple, most: int | None = None) -> forward.Forward:
         """What forward computed."""
-        return forward.Forward(nodes, outputs)
+        return forward.Forward(nodes, outputs, most or 0)
 
     def vjp(self, node: Any, gradients: list) -> list | None:
         """A node's gradients; None where that would run something of the user's."""
@@ -207,6 +207,10 @@ class TorchSource:
         from .memory import kept
 
         return kept(outputs, self, namespace)
+
+    def is_compiled(self, thing: Any) -> bool:
+        """Whether a module was compiled by torch.compile."""
+        return isinstance(thing, torch.nn.Module) and private.is_compiled_module(thing)
 
     def evidence(self, rules: Any, namespace: dict[str, Any]) -> Any:
         """What listens to a run for the rules of a diagnosis."""

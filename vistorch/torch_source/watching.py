@@ -19,6 +19,7 @@ from ..debug.watch.units import Looking
 from ..engine.memory.placement import CPU
 from . import passes, private
 from .losses import FUNCTIONS, array_of, divisor_of, newest, reaches, sight_of, sight_of_call, sight_of_labels
+from .nodes import order_of
 from .real import ready, torch
 
 _CHOOSES = frozenset(("argmax", "max"))
@@ -39,9 +40,6 @@ class TorchLoopListener(LoopFollower):
         self.made: int | None = None  # the number of the node that made the root's output
         self.closing: Any = (
             None  # a step that runs its pass itself, by a closure: gradients are there after it
-        )
-        self.compiled: bool | None = (
-            None  # whether a pass has gone through a compiled region; None before the first
         )
         self.scaled: Any = None  # what a GradScaler has scaled last, weakly, and the loss it was
         self.labels: Any = None  # that the root was given by name, apart from training
@@ -214,7 +212,7 @@ class TorchLoopListener(LoopFollower):
         self.pending.divided.append(divisor_of(root))
         self.pending.passes.append(loss)
         if loss - loss != 0.0:
-            self.events.loss_not_finite(self.fed)
+            self.events.loss_not_finite(self.fed, order_of([out.grad_fn]), (out,))
         self.fed = None
         sight = sight_of(root, self.last, self.made)
         if sight is None:

@@ -5,9 +5,10 @@ import pytest
 import vistorch
 from tests.debug.watch.loops import F, blobs, small_net
 from vistorch import nn, optim
+from vistorch.debug.diagnose.evidence import Evidence
 from vistorch.debug.watch import load, watch
 from vistorch.debug.watch.budget import SHARE
-from vistorch.debug.watch.findings import PRICE
+from vistorch.debug.watch.window import PRICES
 from vistorch.engine.base.events import _listeners
 
 
@@ -76,10 +77,39 @@ def test_the_line_is_exact_where_two_ops_of_a_kind_are_in_a_pass():
     assert run.alarm.origin.line.line == guilty("# the second log")
 
 
-def test_a_pass_of_other_ops_has_no_line():
+def test_a_pass_of_other_ops_has_its_line_once_another_like_it_was_followed():
     run, net, opt = started()
-    trained(run, net, opt, lambda i, s, y: F.cross_entropy(s, y) if i < 15 else entropy(i, s, y) * 2)
-    assert run.alarm.origin.op == "log" and run.alarm.origin.line is None  # no window has seen such a pass
+    seen = []
+
+    def at(i):
+        if run.alarm is not None:
+            seen.append(run.alarm.origin.line)
+
+    trained(
+        run,
+        net,
+        opt,
+        lambda i, s, y: F.cross_entropy(s, y) if i < 15 else entropy(i, s, y) * 2,
+        steps=40,
+        at=at,
+    )
+    assert run.alarm.origin.op == "log" and seen[0] is None  # no window has seen such a pass before
+    assert run.alarm.origin.line.line == guilty() and f"in line {guilty()} of " in run.alarm.cause
+
+
+def test_an_alarm_that_is_over_is_not_raised_again_as_its_losses_are_read():
+    run, net, opt = started(lr=0.0)
+    trained(
+        run,
+        net,
+        opt,
+        # gradients, and with them the weights, stay finite
+        lambda i, s, y: F.cross_entropy(s, y) + (s.abs().mean() + 90) * (1e37 if i == 12 else 0.0),
+        steps=40,
+        at=lambda i: run.refresh() if i % 5 == 0 else None,
+    )
+    assert (run.alarm.step, run.alarm.over) == (12, 13) and "in that forward pass" in run.alarm.cause
+    assert [e.what for e in run.log.entries if e.what.startswith("alarm")] == ["alarm: loss inf"]
 
 
 def test_what_is_not_known_is_not_named():
@@ -238,13 +268,13 @@ def test_a_window_is_charged_with_the_price_of_what_it_followed():
 
     def closing(last=False):
         if run.findings.window is not None:
-            followed.append(run.findings.window.events)
+            followed.append(run.findings.window.lines.events)
         close(last)
 
     run.findings.close = closing
     trained(run, net, opt, lambda i, s, y: F.cross_entropy(s, y))
     job = run.budget.jobs["findings"]
-    assert followed and job.spent == pytest.approx(sum(followed) * PRICE)
+    assert followed and job.spent == pytest.approx(sum(followed) * PRICES["vistorch"])
     assert (
         job.share <= 0.15 * SHARE
     )  # more is more than 2 % where other programs take two thirds of the processor
@@ -270,15 +300,13 @@ def test_a_window_ends_and_costs_nothing_afterwards(tmp_path):
         at=lambda i: open_at.append(run.findings.window),
     )
     assert open_at[2] is not None and open_at[12] is None and open_at[-1] is None
-    assert run.findings.window is None and not any(type(one).__name__ == "Window" for one in _listeners)
+    assert run.findings.window is None and not any(isinstance(one, Evidence) for one in _listeners)
     run.save(tmp_path / "run.vtw")
     assert load(tmp_path / "run.vtw").state["findings"] == run.state()["findings"]
 
 
 def test_a_rule_that_fails_leaves_the_loop_alone(monkeypatch):
-    from vistorch.debug.watch import findings
-
-    monkeypatch.setattr(findings.Window, "phase", lambda self, *a: 1 / 0)
+    monkeypatch.setattr(Evidence, "phase", lambda self, *a: 1 / 0)
     run, net, opt = started()
     trained(run, net, opt, lambda i, s, y: F.cross_entropy(s, y))
     assert run.status == "finished" and run.step == 20 and "ZeroDivisionError" in run.findings.failures[0]

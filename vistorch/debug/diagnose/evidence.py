@@ -27,6 +27,7 @@ from ..line_lookup import Line, cell_of, line_of
 from ..lineage import SHAPED, Call, Lineage, Value, ancestors
 from .course import Targets
 from .ledger import Ledger
+from .op_lines import OpLines
 from .written import tree_of
 
 PARTS = {"sum", "sum_all", "mul", "dot", "mv", "mm", "select"}  # between a gradient and a pass through it
@@ -99,6 +100,7 @@ class Evidence(Lineage):
     """
 
     measures = True
+    lines_of_ops: OpLines | None = None  # notes where the ops of passes are called, if it is asked to
     ready = "vistorch."  # where the classes of layers are that a program finds ready
 
     def __init__(self, rules: Any, namespace: dict[str, Any] | None = None) -> None:
@@ -240,6 +242,12 @@ class Evidence(Lineage):
         return self.turn < FIRST or self.turn % (EACH if self.turn < LATE else 4 * EACH) == 0
 
     # ---- what happens ------------------------------------------------------------------------------------------
+    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
+        """Enter what came out of an op."""
+        super().op(rule, ins, consts, outs)
+        if self.lines_of_ops is not None:
+            self.lines_of_ops.op(self, rule, outs)
+
     def _source(self, t: Any, d: Any) -> Value:
         v = super()._source(t, d)
         leaf = self.leaves.get(id(d))
@@ -510,6 +518,8 @@ class Evidence(Lineage):
             (getattr(n, "seq", 0) for n in run.order[:3] if n.__class__ is not Leaf), default=self.newest
         )
         p.accumulates, p.looked = run.accumulate, self.looked
+        if self.lines_of_ops is not None:
+            self.lines_of_ops.backward(self.graph_of(run.order))
         out = outputs[0]
         p.root = self.of(out) if hasattr(out, "_data") else None
         d = getattr(out, "_data", None)
@@ -651,6 +661,16 @@ class Evidence(Lineage):
         self.forget()
         if self.last is not None:
             self.last.root, self.last.calls = None, []
+        if self.lines_of_ops is not None:
+            self.lines_of_ops.forget()
+
+    def graph_of(self, order: list) -> list:
+        """The nodes of a pass as the source of this library reads them, the newest first.
+
+        Args:
+            order: the nodes, as a pass brings them.
+        """
+        return order
 
     @property
     def recording(self) -> bool:

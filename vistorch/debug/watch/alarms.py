@@ -232,7 +232,8 @@ class Alarms:
         elif lasts and newest is not None and newest.what == "loss" and not newest.over:
             newest.times += step > newest.last
             newest.last = max(step, newest.last)
-        elif not lasts:
+        elif not lasts and not (newest is not None and newest.what == "loss" and step <= newest.over):
+            # what is read at a refresh may have been looked at in its step, before it was over
             self._raise("loss", kind_of(bad), step, self.progress.epoch)
 
     def follow(self, losses: list[tuple[int, float]]) -> None:

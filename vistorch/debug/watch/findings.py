@@ -10,87 +10,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...engine.core.graph import Out
-from ..diagnose.evidence import Evidence
 from ..diagnose.finding import BAD, EXACT, Finding
+from ..diagnose.op_lines import ops_of, signature
 from ..diagnose.record import wire_of
-from ..diagnose.rules import RULES
-from ..diagnose.session import findings_of, things
+from ..diagnose.session import things
 from ..diagnose.tree import tree_of
 from ..line_lookup import line_of
+from ..source import active, has
 from .alarms import Alarms
 from .budget import Budget
 from .changes import Changes
 from .log import Log
-from .origin import Origin, ops_of, origin_of
+from .origin import Origin, origin_of
 from .progress import Progress
+from .window import Window
 
 TURNS = 8  # steps of a window
 PASSES = 32  # backward passes after which a window ends without
-# Seconds that an op costs the loop when it is followed, its part of passes and steps included: 31 to 37 us, for LeNet
-# at batch 4 and a network of two small layers alike (`python -m benchmarks.watching`).
-PRICE = 36e-6
 MOST = 3  # findings that are shown
-SHAPES = 16  # kinds of passes whose lines are kept
-CHEAP = tuple(rule for rule in RULES if rule.cheap)
 AT_ALARM = "not finite"  # the rule that says of the alarm what the alarm itself says
-
-
-class Window(Evidence):
-    """The evidence of a few steps.
-
-    Args:
-        namespace: names that things have.
-    """
-
-    measures = False  # no rule that is cheap asks for sizes
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        super().__init__(CHEAP, namespace)
-        self.events = 0
-        # by the number of a node: where it was made, in which module
-        self.noted: dict[int, tuple[Any, Any]] = {}
-        self.shapes: dict[tuple, list] = {}  # by the names of a pass's ops: the same of each
-        self.shield()
-
-    def op(self, rule: Any, ins: tuple, consts: tuple, outs: tuple) -> None:
-        """Enter what came out of an op, and where its node was made."""
-        self.events += 1
-        super().op(rule, ins, consts, outs)
-        node = outs[0]._node if outs else None
-        if node is not None:
-            v = self.table.get(id(outs[0]._data))
-            if v is not None and v.op == rule.name:
-                self.noted[(node.node if node.__class__ is Out else node).seq] = v.place, v.module
-
-    def backward(self, run: Any, outputs: tuple) -> None:
-        """Keep where each op of a pass was called."""
-        names, places = self.lines(run.order)
-        if len(self.shapes) < SHAPES:
-            self.shapes[names] = places
-        super().backward(run, outputs)
-
-    def lines(self, order: list) -> tuple[tuple, list]:
-        """The names of a pass's ops, and where each was called.
-
-        Args:
-            order: its nodes, the newest first.
-        """
-        ops = ops_of(order)
-        return signature(ops), [self.noted.get(n.seq, (None, None)) for n in ops]
-
-    def _turn_ends(self) -> None:
-        self.noted = {}
-        super()._turn_ends()
-
-
-def signature(ops: list) -> tuple:
-    """What passes of the same lines have in common: the names of their ops, in order.
-
-    Args:
-        ops: the nodes, the oldest first.
-    """
-    return tuple([type(n).__name__ if n.rule is None else n.rule.name for n in ops])
 
 
 @dataclass(eq=False)
@@ -112,15 +50,27 @@ class Findings:
     withdrawn: int = 0
     shapes: dict[tuple, list] = field(default_factory=dict)  # see `Window`
     failures: list[str] = field(default_factory=list)
-    own: bool = True  # whether the loop runs on the engine, as far as that is known
+    followed: Any = None  # the alarm that a window was opened for
+    on: bool = True  # whether rules look on at all
+    blind: Callable[[], bool] = lambda: False  # whether the loop runs compiled, whose ops nobody sees
 
     # ---- windows -----------------------------------------------------------------------------------------------
     def open(self) -> None:
         """Begin to look on."""
-        if self.window is None and self.own:
-            self.window = Window(things(dict(self.names() if self.names is not None else {})))
-            self.began = self.progress.step
-            self.window.__enter__()
+        if self.window is not None or not self.on:
+            return
+        begun = self.budget.begin()
+        probe = self.alarms.probe
+        names = things(dict(self.names() if self.names is not None else {}))
+        # one, once a model has shown it
+        sources = [probe.source] if probe.model is not None else active()
+        if any(source.is_compiled(one) for source in sources for one in (probe.model, *names.values())):
+            self.on = False  # what follows its ops would have it compiled anew
+            return
+        self.window = Window([source for source in sources if has(source, "diagnose")], names)
+        self.began = self.progress.step
+        self.window.__enter__()
+        self.budget.end("findings", begun)
 
     def stepped(self, step: int) -> None:
         """A step is whole: end a window that has seen enough, or open one where there is time."""
@@ -128,10 +78,12 @@ class Findings:
         self.began = min(self.began, step)
         if window is None:
             alarm = self.alarms.newest
-            if (alarm is not None and alarm.now) or self.budget.may("findings", step):
+            fresh = alarm is not None and alarm.now and alarm is not self.followed
+            self.followed = alarm
+            if fresh or self.budget.may("findings", step):
                 self.open()
-        elif window.broken is not None or self.alarms.probe.source.name != "vistorch":
-            self.own = False
+        elif window.broken is not None or self.blind():
+            self.on = False
             self.drop()
             if window.broken is not None:
                 self.failures.append(f"{type(window.broken).__name__}: {window.broken}")
@@ -165,20 +117,26 @@ class Findings:
             return
         begun = self.budget.begin()
         window.__exit__()
-        self.shapes.update(window.shapes)
+        self.shapes.update(window.lines.shapes)
+        alarm = self.alarms.newest
+        if alarm is not None and alarm.origin is not None and alarm.origin.line is None:
+            self._place(alarm.origin, [])  # a pass like it may have come only now
+            alarm.cause = alarm.origin.say()
+            self.changes.touch("head")
         if not last or window.turn >= TURNS // 2 or not self.items:
             self._take(window)
-        self.budget.charge("findings", window.events * PRICE)
+        self.budget.charge("findings", window.price)
         self.budget.end("findings", begun)
 
     def _take(self, window: Window) -> None:
         found = [
             one
-            for one in findings_of(window, self.failures)
+            for one in window.findings(self.failures)
             if one.rule != AT_ALARM and key_of(one) not in self.silenced
         ]
-        had = {rule.name for rule in window.rules if rule.had_something}
-        for rule in window.rules:
+        seen = window.main
+        had = {rule.name for rule in seen.rules if rule.had_something}
+        for rule in seen.rules:
             self.looked[rule.name] = (
                 rule.title,
                 rule.name in had or self.looked.get(rule.name, ("", False))[1],
@@ -196,7 +154,7 @@ class Findings:
             if key_of(one) not in before:
                 self.log.write(self.progress.step, "finding", f"{one.text} {one.where}".strip())
         for one in found:
-            one.tree = one.tree or tree_of(one, window.named)
+            one.tree = one.tree or tree_of(one, seen.named)
         self.items = found
         self.changes.touch("findings", "log")
 
@@ -231,21 +189,26 @@ class Findings:
             order: the nodes of its pass, the newest first.
             outputs: what it starts from.
         """
-        found = origin_of(order, outputs)
+        source = self.alarms.probe.source
+        found = origin_of(order, outputs, source)
         if found is None:
             return None
+        places = []
         if self.window is not None:
-            names, places = self.window.lines(order)
+            found.names, places = self.window.lines.lines(order)
         else:
-            names, places = signature(ops_of(order)), []
-        place, module = places[found.index] if places else (None, None)
-        if place is None:
-            known = self.shapes.get(names)
-            place, module = (None, None) if known is None else known[found.index]
-        found.line = line_of(place)
-        if module is not None:
-            found.module = self._called(module)
+            found.names = signature(ops_of(order, source.nodes), source.nodes)
+        self._place(found, places)
         return found
+
+    def _place(self, origin: Origin, places: list) -> None:
+        """Give an origin its line, as the window at hand knows it, or one that has seen a pass of the same ops."""
+        place, module = places[origin.index] if places else (None, None)
+        if place is None and origin.names in self.shapes:
+            place, module = self.shapes[origin.names][origin.index]
+        origin.line = line_of(place)
+        if module is not None:
+            origin.module = self._called(module)
 
     def _called(self, module: Any) -> str:
         model = self.alarms.probe.model

@@ -1,6 +1,6 @@
 """Where a loss that is not finite was made: the first op of its graph that was given finite values and gave others.
 
-The graph keeps what its formulas need, and what follows from that is computed again, on copies.
+The graph, of either library, keeps what its formulas need, and what follows from that is computed again, on copies.
 Invariant: what is not known is not guessed: an op is named if all that it was given is known and finite.
 """
 
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.numpy_warnings import without_warnings
-from ...engine.core.graph import Leaf, Out
+from ..diagnose.op_lines import ops_of
 from ..diagnose.rules.finite import ADVICE, facts
 from ..line_lookup import Line
 from ..lineage import Value
-from ..numbers import finite, host
-from ..steps.forward import Forward
+from ..numbers import finite, host, plain
+from ..source import Nodes, Source, is_torch
 
 MOST = 1 << 22  # elements of an input with which an op is computed again
 MASKS = ("masked_fill", "full", "where", "triu")  # an infinity that these give is meant
@@ -36,6 +36,7 @@ class Origin:
         given: the values around the first bad one, in and out: (index, in, out).
         line: where it was called; None where that was not noted.
         module: the innermost module it ran in, as a person writes it.
+        names: of all ops of the pass, the oldest first.
     """
 
     op: str
@@ -44,6 +45,7 @@ class Origin:
     given: list[tuple[str, str, str]] = field(default_factory=list)
     line: Line | None = None
     module: str = ""
+    names: tuple[str, ...] = ()
 
     def say(self) -> str:
         """A sentence: the op, the line, what went in."""
@@ -70,65 +72,63 @@ class Origin:
         )
 
 
-def ops_of(order: list) -> list:
-    """The nodes of a pass that are ops, the oldest first.
-
-    Args:
-        order: its nodes, the newest first.
-    """
-    return [n for n in reversed(order) if n.__class__ is not Leaf]
-
-
-def origin_of(order: list, outputs: tuple) -> Origin | None:
+def origin_of(order: list, outputs: tuple, source: Source) -> Origin | None:
     """The first op that made a value that is not finite; None where the graph does not tell.
 
     Args:
         order: the nodes of a pass that has not run, the newest first.
         outputs: the tensors it starts from.
+        source: the library that they are of.
 
     Example:
         >>> import vistorch
+        >>> from vistorch.debug.source import own
         >>> from vistorch.debug.watch.origin import origin_of
-        >>> from vistorch.engine.backward.backward_pass import order_of
         >>> p = vistorch.tensor([0.5, 0.0], requires_grad=True)
         >>> loss = (p * p.log()).sum()
-        >>> origin_of(order_of([loss.grad_fn]), (loss,)).say()
+        >>> origin_of(own().order([loss]), (loss,), own()).say()
         'Made at log: 1 of 2 values were 0.'
     """
+    nodes = source.nodes
     with without_warnings():
-        forward = Forward(order, outputs, MOST)
-        for i, n in enumerate(ops_of(order)):
-            out = forward.of(n)
+        forward = source.forward(order, outputs, MOST)
+        for i, n in enumerate(ops_of(order, nodes)):
+            out = _read(forward.of(n))
             if out is None or finite(out):
                 continue
-            if n.rule is None:
-                return None
-            if n.rule.name in MASKS and not np.isnan(host(out)).any():
+            op = nodes.op(n)
+            if op in MASKS and not np.isnan(plain(host(out))).any():
                 continue
-            known = forward.inputs(n)
-            if not all(map(_finite, known.values())) or _hidden(forward, n):
+            known = {name: _read(v) for name, v in forward.inputs(n).items()}
+            if not op or not all(map(_finite, known.values())) or _hidden(forward, n, nodes):
                 return None
-            ins = [known.get(name) for name in n.rule.inputs]
-            value = Value(0, n.rule.name, [_entry(v) for v in ins], (), None, host(out), True)
-            return Origin(n.rule.name, i, facts(value), _around(host(out), ins))
+            ins = [known.get(name) for name in nodes.arguments(n)]
+            value = Value(0, op, [_entry(v) for v in ins], (), None, plain(host(out)), True)
+            return Origin(op, i, facts(value), _around(plain(host(out)), ins))
     return None
+
+
+def _read(v: Any) -> Any:
+    """A value that the graph knows, as an array; of PyTorch's on another device only what is small."""
+    if not is_torch(v):
+        return v
+    return host(v) if v.device.type == "cpu" or v.numel() <= MOST else None
 
 
 def _finite(v: Any) -> bool:
     return finite(v) if hasattr(v, "dtype") else not isinstance(v, float) or math.isfinite(v)
 
 
-def _hidden(forward: Forward, n: Any) -> bool:
+def _hidden(forward: Any, n: Any, nodes: Nodes) -> bool:
     """Whether an input came from an op whose result is not known."""
-    for e in n.edges:
-        target, nr = (e.node, e.nr) if e.__class__ is Out else (e, 0)
-        if target is not None and target.__class__ is not Leaf and forward.of(target, nr) is None:
-            return True
-    return False
+    return any(
+        e is not None and not nodes.is_leaf(e.node) and forward.of(e.node, e.output) is None
+        for e in nodes.edges(n)
+    )
 
 
 def _entry(v: Any) -> Any:
-    return Value(0, "source", [], (), None, host(v), False) if hasattr(v, "dtype") else v
+    return Value(0, "source", [], (), None, plain(host(v)), False) if hasattr(v, "dtype") else v
 
 
 def _around(out: Any, ins: list) -> list[tuple[str, str, str]]:

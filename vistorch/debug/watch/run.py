@@ -27,7 +27,6 @@ from .failure import describe
 from .findings import Findings
 from .health import layers_of
 from .history import History
-from .listener import LoopListener
 from .listeners import Listeners
 from .loaders import Loaders
 from .log import Log
@@ -183,8 +182,9 @@ class Run:
         )
         self.commands = CommandQueue()
         self.findings = Findings(self.progress, self.budget, self.alarms, self.log, self.changes)
-        self.findings.own = findings
+        self.findings.on = findings
         self.alarms.find = self.findings.origin
+        self.findings.blind = lambda: self.listeners.main.compiled is True
         self.controls = Controls(
             self.progress,
             self.commands,
@@ -235,7 +235,6 @@ class Run:
         self.listeners.start()
         self.progress.open = True
         _open.add(self)
-        self.findings.own &= any(isinstance(one, LoopListener) for one in self.listeners.each)
         self.findings.open()
         return self
 

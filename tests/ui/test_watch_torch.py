@@ -27,6 +27,22 @@ for epoch in range(2000):
         loss = criterion(net(images), labels)
         loss.backward()
         optimizer.step()"""
+NAN = """%%vt watch --epochs 20 --snapshot-every 10 --name run
+for epoch in range(20):
+    for images, labels in torch.utils.data.DataLoader(data, batch_size=16, shuffle=True):
+        optimizer.zero_grad()
+        scores = net(images)
+        p = (scores * (1e4 if run.step + 1 == 40 else 1.0)).softmax(-1)
+        spread = (p * p.log()).sum(-1).mean()
+        loss = criterion(scores, labels) + 0.1 * spread
+        loss.backward()
+        optimizer.step()"""
+FORGOTTEN = """%%vt watch --epochs 2 --name run
+import time
+for images, labels in 2 * list(torch.utils.data.DataLoader(data, batch_size=16)):
+    criterion(net(images), labels).backward()
+    optimizer.step()
+    time.sleep(0.02)"""
 BAD = """%%vt trace
 p = torch.tensor([0.5, 0.0], requires_grad=True)
 h = torch.where(p > 0, -p * p.log(), 0.0)
@@ -76,6 +92,55 @@ def test_a_trace_of_a_cell_on_torch(nb, shoot):
     expect(page.locator(".vt-tr-start")).to_contain_text("starts here")
     expect(page.locator(".vt-source-chip")).to_have_text(re.compile(r"PyTorch 2\.\d+"))
     shoot("torch-trace", page)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_an_alarm_on_torch_has_its_line_and_that_step_is_traced(notebook, shoot, theme):
+    made = notebook(START, NAN, kernel="python3", theme=theme)
+    made.run(0)
+    panel = panel_of(made)
+    said = panel.get_by_role("alert")
+    expect(said).to_contain_text("Loss is NaN since step 40", timeout=60_000)
+    expect(said).to_contain_text(
+        re.compile(r"Made at log in line 7 of cell \[\d+\]: [\d,]+ of 48 values were 0\.")
+    )
+    tab = panel.get_by_role("tab", name=re.compile("^Findings"))
+    expect(tab).to_have_attribute("aria-selected", "true")
+    first = panel.locator(".vt-dg-one").first
+    expect(first.locator('[data-role="guilty"]').first).to_contain_text("p.log()")
+    shoot("torch-alarm", panel)
+    panel.press("t")
+    trace = made.output(1).locator(".vt-rp-trace")
+    expect(trace).to_be_visible(timeout=30_000)
+    expect(trace).to_contain_text("log")
+    expect(said).to_contain_text("Loss is NaN since step 40")  # it came again, and holds the loop again
+    panel.get_by_role("button", name=re.compile("Step into it")).click()
+    expect(made.output(1).locator(".vt-stepper")).to_be_visible(timeout=20_000)
+    shoot("torch-alarm-into", made.output(1))
+    made.output(1).get_by_role("button", name="run the rest").click()
+    expect(said).to_contain_text("Loss is NaN since step 40")
+    panel.get_by_role("button", name=re.compile("Stop, keep")).click()
+    made.wait(1)
+    expect(panel.locator(".vt-status")).to_have_text("stopped")
+
+
+def test_a_rule_finds_it_on_torch_and_a_person_says_that_it_is_meant(notebook, shoot):
+    made = notebook(START, FORGOTTEN, kernel="python3")
+    made.run(0)
+    panel = panel_of(made)
+    tab = panel.get_by_role("tab", name=re.compile("^Findings"))
+    expect(tab.locator(".vt-w-count")).to_have_text("1", timeout=30_000)
+    expect(tab).to_have_attribute("aria-selected", "false")  # a warning opens nothing
+    tab.click()
+    one = panel.locator(".vt-dg-one")
+    expect(one).to_contain_text("Gradients are never cleared")
+    expect(one.locator(".vt-dg-where")).to_contain_text("line 5")
+    shoot("torch-finding", panel)
+    one.get_by_role("button", name="Say nothing more of it").click()
+    expect(panel.locator(".vt-dg-one")).to_have_count(0)
+    made.wait(1)
+    tab.click()
+    expect(panel.locator(".vt-w-findings")).to_contain_text("Nothing found")
 
 
 def test_the_stepper_opens_in_a_running_loop_on_torch(notebook, shoot, theme):

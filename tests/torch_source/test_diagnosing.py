@@ -188,16 +188,45 @@ def test_every_rule_is_a_rule_over_torch_too():
     assert len(TorchEvidence(RULES).rules) == len(RULES)
 
 
-def test_a_script_runs_on_torch_itself_and_is_diagnosed_at_its_end(tmp_path):
-    lines = BASES["regression"].replace("    opt.zero_grad()\n", "")
-    (tmp_path / "train.py").write_text(lines + "print(torch.__version__)\nraise SystemExit(3)\n")
-    command = [sys.executable, "-m", "vistorch", "run", "--diagnose", "--torch", "--no-try", "train.py"]
+def scripted(folder, text, *options):
+    """A script, run on PyTorch itself under diagnosis."""
+    (folder / "train.py").write_text(text)
+    command = [sys.executable, "-m", "vistorch", "run", "--diagnose", "--torch", *options, "train.py"]
     root = Path(__file__).resolve().parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment, cwd=tmp_path)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment, cwd=folder)
+
+
+def test_a_script_runs_on_torch_itself_and_is_diagnosed_at_its_end(tmp_path):
+    lines = BASES["regression"].replace("    opt.zero_grad()\n", "")
+    done = scripted(tmp_path, lines + "print(torch.__version__)\nraise SystemExit(3)\n", "--no-try")
     assert (done.returncode, done.stdout.strip()) == (3, torch.__version__), done.stderr
     assert "train.py" in done.stderr and "never cleared" in done.stderr
     assert f"train.py:{lines.splitlines().index('    opt.step()') + 1}" in done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program is copied on Linux")
+def test_a_script_that_makes_its_first_optimizer_has_its_cure_tried(tmp_path):
+    """PyTorch loads much as a first optimizer is made, and makes a folder: that is nothing of the program's."""
+    text = BASES["regression"].replace("    opt.zero_grad()\n", "")
+    patient = "from vistorch.debug.diagnose.trial import standby\nstandby.SECONDS = 60.0\n"
+    done = scripted(tmp_path, patient + text)
+    assert done.returncode == 0 and "never cleared" in done.stderr, done.stderr
+    assert "With it the finding is gone" in done.stderr and "not tried" not in done.stderr, done.stderr
+
+
+def test_shapes_that_do_not_fit_are_placed_in_the_lines_of_a_script(tmp_path):
+    lines = [
+        "import torch",
+        "net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Linear(12, 2))",
+        "x = torch.zeros(4, 8)",
+        "net(x)",
+    ]
+    done = scripted(tmp_path, "\n".join(lines), "--no-try")
+    assert done.returncode == 1 and "RuntimeError: mat1 and mat2 shapes" in done.stderr
+    assert "train.py:4 or 2" in done.stderr and "net[1] takes 12 features, 16 arrive." in done.stderr, (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize("around", ["with torch.no_grad():", "with torch.inference_mode():"])

@@ -8,7 +8,6 @@ Invariant: nothing of what torch computes changes, and all that was put into its
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import GeneratorType, SimpleNamespace
@@ -18,7 +17,7 @@ import numpy as np
 
 from ..debug.diagnose.evidence import SIGNED, Evidence, _in_item
 from ..debug.lineage import MATCHED, Value
-from ..engine.base.events import BETWEEN, _kinds, where
+from ..engine.base.events import look_past, where
 from ..engine.core.graph import Leaf
 from . import passes, private
 from .real import ready, torch
@@ -184,7 +183,6 @@ class TorchEvidence(Evidence):
         self._undo: list[Any] = []
         self.unheard: set[Any] = set()  # of what is called: of no use, whatever it is given
         self.ending: tuple[Any, tuple] | None = None  # the pass that has begun, until its end is seen
-        self._marked: list[str] = []
         self.through: dict[
             int, tuple[Any, Any]
         ] = {}  # what `.data` gave of leaves in this turn, and of which
@@ -195,10 +193,7 @@ class TorchEvidence(Evidence):
         answers = self.reading()
         answers.__enter__()
         self._undo.append(lambda: answers.__exit__(None, None, None))
-        for file in _files():
-            if _kinds.get(file) != BETWEEN:
-                _kinds[file] = BETWEEN
-                self._marked.append(file)
+        look_past(private.folder())
         self._undo.append(passes.listen(self._pass))
         for handle in private.on_module_call(self._module_begins, self._module_ends):
             self._undo.append(handle.remove)
@@ -233,9 +228,7 @@ class TorchEvidence(Evidence):
         private.take_out(self.mode)
         for undo in reversed(self._undo):
             undo()
-        for file in self._marked:
-            _kinds.pop(file, None)
-        self._undo, self._marked = [], []
+        self._undo = []
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -343,10 +336,12 @@ class TorchEvidence(Evidence):
             self._phase("load", module, state)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        private.take_out(self.mode)  # an optimizer calls a dozen functions for each parameter
         self._phase("step", optimizer)
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._phase("step_end", optimizer)
+        private.put_below(self.mode)
 
     def _pass(self, tensors: Any, gradient: Any, options: dict) -> bool:
         roots = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
@@ -508,23 +503,6 @@ class TorchEvidence(Evidence):
         same = out is tensor and leaf.data_ptr() == tensor.data_ptr()
         if same and id(self.reader.data(leaf)) in self.leaves:
             self.updated(leaf, where(2))
-
-
-_known: tuple[int, list[str]] = (0, [])  # modules that were loaded, and the files of torch among them
-
-
-def _files() -> list[str]:
-    """The files of torch's own modules; what is loaded is gone through once, while nothing more is."""
-    global _known
-    if _known[0] != len(sys.modules):
-        files = []
-        for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] == "torch" and hasattr(module, "__dict__"):
-                file = vars(module).get("__file__")  # to ask the module itself may load more
-                if isinstance(file, str):
-                    files.append(file)
-        _known = len(sys.modules), files
-    return _known[1]
 
 
 class _Calls(torch.overrides.TorchFunctionMode):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import operator
+import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -24,6 +25,11 @@ FIRST_SEQUENCE_OF_LEAVES = 1 << 63  # AccumulateGrad has the largest number ther
 
 class _Ran(BaseException):
     """The node has run: the pass ends here. Not an Exception, so that no hook of the user's catches it."""
+
+
+def folder() -> str:
+    """Where torch's own files stand."""
+    return os.path.dirname(torch.__file__)
 
 
 def sequence(node: Any) -> int:

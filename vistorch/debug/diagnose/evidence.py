@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.base.errors import Unbatchable
-from ...engine.base.events import KINDS, OUTSIDE, _kind, _kinds, where
+from ...engine.base.events import KINDS, OUTSIDE, kind_of, where
 from ...engine.base.modes import mode
 from ...engine.core.graph import Leaf
 from ..layers import is_module, is_optimizer, spoken
@@ -706,10 +706,7 @@ class Evidence(Lineage):
         frame: Any = sys._getframe(1)
         while frame is not None:
             code = frame.f_code
-            kind = _kinds.get(code.co_filename)
-            if (
-                kind if kind is not None else _kind(code.co_filename)
-            ) == OUTSIDE and code not in self.seen_code:
+            if kind_of(code.co_filename) == OUTSIDE and code not in self.seen_code:
                 self.seen_code.add(code)
                 own = frame.f_locals
                 seen = [*frame.f_globals.items(), *own.items()]
@@ -940,8 +937,7 @@ def _outside(subject: Any) -> Any:
     frame: Any = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
-        kind = _kinds.get(code.co_filename)
-        if (kind if kind is not None else _kind(code.co_filename)) == OUTSIDE:
+        if kind_of(code.co_filename) == OUTSIDE:
             names = code.co_varnames
             own = frame.f_locals.get(names[0]) if code.co_argcount and code.co_name == "__init__" else None
             if own is None or own is not subject:
@@ -957,7 +953,7 @@ def _in_item() -> bool:
         if frame is None:
             return False
         code = frame.f_code
-        if code.co_name == "__getitem__" and _kinds.get(code.co_filename, _kind(code.co_filename)) == OUTSIDE:
+        if code.co_name == "__getitem__" and kind_of(code.co_filename) == OUTSIDE:
             return True
         frame = frame.f_back
     return False

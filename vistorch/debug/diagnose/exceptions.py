@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.base.events import OUTSIDE, _kind
+from ...engine.base.events import OUTSIDE, kind_of
 from ..line_lookup import Line, cell_of
 from ..lines import overwritten
 from ..shapes import explain
@@ -102,7 +102,7 @@ def _given(error: BaseException) -> Any:
     """What the frames of the library that raised were given, the innermost first."""
     every = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     for frame in reversed(every):
-        if _kind(frame.f_code.co_filename) == OUTSIDE:
+        if kind_of(frame.f_code.co_filename) == OUTSIDE:
             return
         yield frame.f_locals
 
@@ -164,7 +164,7 @@ def _labels(ev: Any) -> tuple[Line, str] | None:
     """Where a data set of the user's own gives its labels."""
     data = getattr(ev.loaders[-1][0], "dataset", None) if ev.loaders else None
     give = getattr(type(data), "__getitem__", None)
-    if give is None or not hasattr(give, "__code__") or _kind(give.__code__.co_filename) != OUTSIDE:
+    if give is None or not hasattr(give, "__code__") or kind_of(give.__code__.co_filename) != OUTSIDE:
         return None
     line = returned(give)
     return None if line is None else (line, "counts from 1")
@@ -194,7 +194,7 @@ def innermost(error: BaseException) -> Line | None:
     found = None
     for frame, number in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
-        if _kind(code.co_filename) == OUTSIDE and not code.co_filename.startswith("<frozen"):
+        if kind_of(code.co_filename) == OUTSIDE and not code.co_filename.startswith("<frozen"):
             import linecache
 
             text = linecache.getline(code.co_filename, number).strip()

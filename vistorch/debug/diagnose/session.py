@@ -107,7 +107,7 @@ class Diagnosis:
         """End; an exception goes on its way, and is a finding."""
         for one in reversed(self._each):
             one.__exit__(kind, error, trace)
-        self.evidence = max(self._each, key=lambda one: (one.passes, one.steps))  # that the program runs on
+        self._choose()
         for one in self._each:
             broken = getattr(one, "broken", None)
             if broken is not None:
@@ -122,8 +122,13 @@ class Diagnosis:
             error: which.
         """
         if self.error is None and isinstance(error, Exception):
+            self._choose()
             with self._reading():
                 self.error = of_exception(error, self.evidence)
+
+    def _choose(self) -> None:
+        """Take the evidence of the library that the program runs on."""
+        self.evidence = max(self._each, key=lambda one: (one.passes, one.steps, one.seq))
 
     def findings(self) -> list[Finding]:
         """All that is found by now, the most certain first."""

@@ -12,11 +12,11 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from ...engine.core.tensor import Tensor
-from ..graph.failed_forward import VARARGS, _calls_ops, _frames, _is_ours, _module, _name
+from ..graph.failed_forward import _frames, _module
 from ..line_lookup import Line, line_of
 from . import sentences  # noqa: F401 (adds its rules)
-from .names import described, module_of, names_of
+from .libraries import Library, called_through, libraries
+from .names import described, module_of, names_of, written_in
 from .record import Operand, ShapeRecord
 from .rules import judge
 
@@ -59,28 +59,49 @@ def _explained(error: BaseException) -> ShapeRecord | None:
     if message.startswith("Caught ") and "Original Traceback" in message:
         return None  # of another process: its frames are not here
     frames = _frames(error)
-    ours = [i for i, (frame, _) in enumerate(frames) if _is_ours(frame)]
-    if not ours or len(frames) - ours[-1] > DEEP:
+    for library in libraries(frames):
+        found = _of_library(error, message, frames, library)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_library(
+    error: BaseException, message: str, frames: list[tuple[FrameType, int]], library: Library
+) -> ShapeRecord | None:
+    inside = [i for i, (frame, _) in enumerate(frames) if library.is_inside(frame)]
+    straight = not library.python and bool(frames) and not library.is_inside(frames[-1][0])
+    if not straight and (not inside or len(frames) - inside[-1] > DEEP):
         return None
-    # the last frame of the user's before ours, past the libraries that ours called
-    inner = max((i for i in range(ours[-1]) if i not in ours), default=-1)
-    last = max((i for i in ours if _calls_ops(frames[i][0])), default=-1)
+    # the last frame of the user's before the library's, past other libraries that it called
+    inner = (
+        len(frames) - 1 if straight else max((i for i in range(inside[-1]) if i not in inside), default=-1)
+    )
+    last = max((i for i in inside if library.calls_ops(frames[i][0])), default=-1)
     last = max(last, inner)
-    tensors, op = _operands([frame for frame, _ in frames[last + 1 :]])
-    while not tensors and last > inner:  # a module's own check
-        tensors, op = _operands([frames[last][0]])
+    tensors, op = library.operands([frame for frame, _ in frames[last + 1 :]])
+    while not tensors and last > inner:  # a module's own check, or an op that is no Python
+        tensors, op = library.of_module(frames[last][0])
         last -= 1
     line = line_of((frames[inner][0].f_code, frames[inner][1])) if inner >= 0 else None
-    path, module = module_of(frames)
+    path, module = module_of(frames, library)
     direct = not any(_module(frame) is not None for frame, _ in frames[inner + 1 :])
     if direct:
         path, module = "", None
-    written, sign = names_of(frames[inner], frames[inner + 1][0]) if inner >= 0 else ({}, "")
+    written: Mapping[Any, str] = {}
+    sign = ""
+    if inner >= 0 and inner + 1 < len(frames):
+        called = frames[inner + 1][0]
+        written, sign = names_of(frames[inner], called, library, called_through(called))
+    elif inner >= 0:  # an op that is no Python, called in the user's own line
+        tensors, written, sign, op = written_in(frames[inner], library)
+    if straight and not tensors:
+        return None
     named = [
         Operand(
             _called(tensor, argument, written, path, module),
             tuple(int(n) for n in tensor.shape),
-            note=tensor.dtype.scalar_name.lower(),
+            note=library.kind(tensor),
             argument=argument,
         )
         for argument, tensor in tensors
@@ -107,24 +128,7 @@ TYPES_UNSAID = frozenset(
 )
 
 
-def _operands(frames: list[FrameType]) -> tuple[list[tuple[str, Tensor]], str]:
-    """What the failing op was given, by argument, and its name: the outermost function of ours that got tensors."""
-    for frame in frames:
-        code = frame.f_code
-        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & VARARGS)
-        found: list[tuple[str, Tensor]] = []
-        for name in code.co_varnames[:count]:
-            value = frame.f_locals.get(name)
-            if isinstance(value, Tensor):
-                found.append((name, value))
-            elif isinstance(value, (list, tuple)) and len(value) <= 64:
-                found += [(f"{name}[{i}]", one) for i, one in enumerate(value) if isinstance(one, Tensor)]
-        if found:
-            return found, _name(frame)
-    return [], ""
-
-
-def _called(tensor: Tensor, argument: str, written: Mapping[Any, str], path: str, module: Any) -> str:
+def _called(tensor: Any, argument: str, written: Mapping[Any, str], path: str, module: Any) -> str:
     """What a tensor is called: in the module, in the line, or else by the function."""
     if module is not None:
         for name, parameter in (*module.named_parameters(), *module.named_buffers()):

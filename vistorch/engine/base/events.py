@@ -170,11 +170,38 @@ _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _INSTALLED = ("site-packages", "dist-packages")  # which may stand in the library's folder
 OUTSIDE, ENGINE, BETWEEN = range(3)
 _kinds: dict[str, int] = {}  # by file name: two equal code objects may stand in different files
+_passed: tuple[str, ...] = ()  # folders of libraries that are looked past, as Python's own is
+
+
+def look_past(folder: str) -> None:
+    """Take no line of a library for a place of the user's, from now on: who called it is.
+
+    Args:
+        folder: of the library.
+    """
+    global _passed
+    folder = os.path.join(folder, "")
+    if folder not in _passed:
+        _passed = (*_passed, folder)
+        for name in [name for name in _kinds if name.startswith(folder)]:
+            del _kinds[name]
+
+
+def kind_of(name: str) -> int:
+    """Whose file it is: `OUTSIDE` is the user's, `ENGINE` and `BETWEEN` are not.
+
+    Args:
+        name: of the file, as its code has it.
+    """
+    found = _kinds.get(name)
+    return _kind(name) if found is None else found
 
 
 def _kind(name: str) -> int:
     if name.startswith(HOME):
         found = BETWEEN if name == _HERE or name.startswith(_DEBUG) else ENGINE
+    elif name.startswith(_passed):
+        found = BETWEEN
     elif name.startswith(_LIBRARY) and name[len(_LIBRARY) :].split(os.sep)[0] not in _INSTALLED:
         found = BETWEEN  # Python's own: who calls `deepcopy` wants to see that line, and a thread begins in no line
     else:

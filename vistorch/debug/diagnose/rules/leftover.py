@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ....engine.base.events import OUTSIDE, _kind, _kinds
+from ....engine.base.events import OUTSIDE, kind_of
 from ...line_lookup import Line, cell_of
 from ..finding import DOUBTFUL, EXACT, WRONG, Finding
 from ..ledger import Ledger, version_of
@@ -292,8 +292,7 @@ class Kept(Rule):
         frame: Any = sys._getframe(1)
         while frame is not None:
             code = frame.f_code
-            kind = _kinds.get(code.co_filename)
-            if (kind if kind is not None else _kind(code.co_filename)) == OUTSIDE:
+            if kind_of(code.co_filename) == OUTSIDE:
                 found = dict(frame.f_locals)
                 if code.co_name == "<module>" or frame.f_back is None or not found:
                     found = {**frame.f_globals, **found}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ....engine.base.events import OUTSIDE, _kind, _kinds
+from ....engine.base.events import OUTSIDE, kind_of
 from ...line_lookup import Line
 from ...lineage import SHAPED, Value, ancestors
 from ..evidence import LAYERS
@@ -704,8 +704,7 @@ def _frames() -> list[tuple]:
     frame: Any = sys._getframe(2)
     while frame is not None and len(found) < 5:
         code = frame.f_code
-        kind = _kinds.get(code.co_filename)
-        if (kind if kind is not None else _kind(code.co_filename)) == OUTSIDE:
+        if kind_of(code.co_filename) == OUTSIDE:
             found.append((code, frame.f_lineno, frame))
         frame = frame.f_back
     return found

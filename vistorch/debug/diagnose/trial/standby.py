@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import math
 import os
@@ -33,6 +34,17 @@ class Enough(BaseException):
     """A trial has seen what it wanted."""
 
 
+# PyTorch loads this as its first optimizer is made, and makes a folder for temporary files on the way: nothing of the
+# program's, and refused where the copy is sealed.
+LATE = "torch._dynamo"
+LOADING = 15.0  # seconds that may take
+
+
+def _loads_more() -> bool:
+    """Whether the program runs on PyTorch, and has made no optimizer yet."""
+    return real_torch() is not None and LATE not in sys.modules
+
+
 class Standby:
     """A copy that waits.
 
@@ -51,6 +63,7 @@ class Standby:
         self.why = why or cannot()
         if self.why or body is None:
             return
+        self._more = LOADING if _loads_more() else 0.0  # seconds that the first trial takes besides
         to_child, from_child = os.pipe(), os.pipe()
         self._owner = os.getpid()
         try:
@@ -89,7 +102,8 @@ class Standby:
             return {"why": self.why or "the copy of the program has ended"}
         try:
             _send(self._to, {"changed": changed, "losses": losses})
-            answer = _receive(self._from, SECONDS + 2.0)
+            answer = _receive(self._from, SECONDS + 2.0 + self._more)
+            self._more = 0.0
         except OSError:
             answer = None
         if answer is None:
@@ -132,6 +146,9 @@ class Standby:
 
     def _trial(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Try in a process of its own, and end that when its time is over."""
+        if _loads_more():
+            with contextlib.suppress(Exception):
+                importlib.import_module(LATE)
         source, out = os.pipe()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

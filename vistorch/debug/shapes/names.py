@@ -149,7 +149,7 @@ class _Entry:
         """Enter a part of the line for the tensor, or the tensors, that was given as it."""
         if self.library.is_tensor(value):
             text = ast.get_source_segment(self.segment, part) or ast.unparse(part)
-            written = _held(self.frame, part.id) if isinstance(part, ast.Name) else None
+            written: Any = _held(self.frame, part.id) if isinstance(part, ast.Name) else None
             if not self.library.is_tensor(written) or written is value or written.shape == value.shape:
                 self.found.setdefault(id(value), text)
                 self.found[name] = text

@@ -70,7 +70,8 @@ class Findings:
         self.window = Window([source for source in sources if has(source, "diagnose")], names)
         self.began = self.progress.step
         self.window.__enter__()
-        self.budget.end("findings", begun)
+        if self.began:  # before the first step it is no time of the loop's
+            self.budget.end("findings", begun)
 
     def stepped(self, step: int) -> None:
         """A step is whole: end a window that has seen enough, or open one where there is time."""

@@ -6,6 +6,9 @@ Invariant: a program is run in a namespace of its own, on `vistorch` under the n
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.abc
+import importlib.machinery
 import io
 import linecache
 import sys
@@ -32,48 +35,47 @@ class Said:
     plain: float = 0.0
 
 
-def modules() -> dict[str, Any]:
-    """The names under which programs import."""
-    found = {"torch": vistorch}
-    for path in (
-        "nn",
-        "nn.functional",
-        "nn.init",
-        "nn.utils",
-        "nn.utils.rnn",
-        "optim",
-        "optim.lr_scheduler",
-        "utils",
-        "utils.data",
-        "distributions",
-        "func",
-        "autograd",
-    ):
-        __import__(f"vistorch.{path}")
-        found[f"torch.{path}"] = sys.modules[f"vistorch.{path}"]
-    return found
+class Named(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Modules of `torch` that are imported by name are those of `vistorch`, and no second copies of them."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        """Such a module is loaded here."""
+        return importlib.machinery.ModuleSpec(name, self) if name.startswith("torch.") else None
+
+    def create_module(self, spec: Any) -> Any:
+        """The module that is meant."""
+        module = importlib.import_module(f"vis{spec.name}")
+        self.own = module.__spec__
+        return module
+
+    def exec_module(self, module: Any) -> None:
+        """It has run; what importing writes into it is taken back."""
+        module.__spec__ = self.own
 
 
 @contextlib.contextmanager
 def imported():
     """`import torch` gives vistorch, within; modes are as before afterwards."""
-    found = modules()
-    before = {
-        name: sys.modules.get(name)
-        for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]
-    }
-    for name in before:
-        del sys.modules[name]
-    sys.modules.update(found)
+    before = _taken_out()
+    named = Named()
+    sys.modules["torch"] = vistorch
+    sys.meta_path.insert(0, named)
     recording, real = vistorch.is_grad_enabled(), vistorch.get_default_dtype()
     try:
         yield
     finally:
         vistorch.set_grad_enabled(recording)  # some programs switch it off for good
         vistorch.set_default_dtype(real)
-        for name in found:
-            sys.modules.pop(name, None)
-        sys.modules.update({k: v for k, v in before.items() if v is not None})
+        sys.meta_path.remove(named)
+        _taken_out()
+        sys.modules.update(before)
+
+
+def _taken_out() -> dict[str, Any]:
+    """Torch's modules, which nothing imports any more."""
+    return {
+        name: sys.modules.pop(name) for name in [*sys.modules] if name == "torch" or name.startswith("torch.")
+    }
 
 
 def run(name: str, text: str, watch: bool = True) -> Said:

@@ -133,6 +133,37 @@ for epoch in range(2):
         opt.step()
         seen += len(a)
 """
+WORDS = """\
+rows = (torch.randint(1, 8, (300, 1)) + 2 * torch.arange(6)) % 7 + 1
+words = rows.masked_fill(torch.arange(6) >= torch.randint(3, 7, (300, 1)), 0)
+net = nn.Sequential(nn.Embedding(8, 16), nn.Linear(16, 24), nn.ReLU(), nn.Linear(24, 8))
+opt = torch.optim.Adam(net.parameters(), lr=1e-2)
+for step in range(60):
+    batch = words[torch.randint(0, 250, (25,))]
+    asked = batch[:, 1:]
+    loss = F.cross_entropy(net(batch[:, :-1]).transpose(1, 2), asked, ignore_index=0)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+test = words[250:]
+with torch.no_grad():
+    guess, asked = net(test[:, :-1]).argmax(-1), test[:, 1:]
+    right = guess == asked
+    share = right.float().mean().item()
+"""
+LEFT_OUT = WORDS.replace(
+    "net(batch[:, :-1]).transpose(1, 2), asked, ignore_index=0",
+    "net(batch[:, :-1])[asked > 0], asked[asked > 0]",
+)
+ASKED = {
+    "padding that the loss passes over": WORDS,
+    "padding that counts as right": LEFT_OUT.replace(
+        "right.float()", "(right | (asked == 0)).all(1).float()"
+    ),
+    "padding that is taken out": LEFT_OUT.replace("right.float()", "right[asked != 0].float()"),
+    "padding that is multiplied away": LEFT_OUT.replace("right.float()", "(right * (asked > 0)).float()"),
+    "padding in a mask of both": LEFT_OUT.replace("right.float()", "right.masked_select(asked > 0).float()"),
+}
 FAULTY = {
     "counts as weights": (COUNTS, "upside down"),
     "shares by numpy": (NORMALISED, "upside down"),
@@ -180,3 +211,15 @@ def test_weights_that_are_wrong_are_found_where_they_are_made(name):
 @pytest.mark.parametrize("name", HEALTHY)
 def test_weights_that_make_up_for_rare_classes_are_not(name):
     assert said(HEALTHY[name], name) == {}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_padding_that_is_left_out_is_no_class_that_was_never_asked(name):
+    assert said(ASKED[name], name) == {}
+
+
+def test_a_class_that_only_the_evaluation_asks_for_is_found():
+    text = LEFT_OUT.replace("asked > 0], asked[asked > 0]", "asked > 1], asked[asked > 1]")
+    assert "never asked" in said(
+        text.replace("masked_fill(", "masked_fill(torch.tensor(False) & "), "left out"
+    )

@@ -6,14 +6,29 @@ import pytest
 
 from vistorch.debug.diagnose.cures import cures_of
 
-from . import test_axes_rules, test_kept_rules, test_named_rules, test_policy_rules, test_score_rules
+from . import (
+    test_axes_rules,
+    test_kept_rules,
+    test_named_rules,
+    test_order_rules,
+    test_overwritten_rules,
+    test_policy_rules,
+    test_score_rules,
+)
 from .fifth import PROGRAMS
 from .marked import HEAD
 from .planted import said
 
 PLANTED = {
     f"{module.__name__.rpartition('.')[2]}: {name}": (one.rule, one.faulty)
-    for module in (test_axes_rules, test_kept_rules, test_policy_rules, test_score_rules)
+    for module in (
+        test_axes_rules,
+        test_kept_rules,
+        test_order_rules,
+        test_overwritten_rules,
+        test_policy_rules,
+        test_score_rules,
+    )
     for name, one in module.PLANTED.items()
 }
 WRITTEN = {one.name: (one.rules[0], one.faulty) for one in PROGRAMS.faulty if one.rules}
@@ -68,6 +83,12 @@ CURED = [
             "a momentum by name",
             "dropout in a function",
         )
+    ],
+    *[f"test_overwritten_rules: {name}" for name in test_overwritten_rules.PLANTED],
+    *[
+        f"test_order_rules: {name}"
+        for name, one in test_order_rules.PLANTED.items()
+        if one.rule == "other order"
     ],
     "test_policy_rules: an advantage",
     "test_policy_rules: rewards",

@@ -332,7 +332,7 @@ def grad(
     once = _batched if is_grads_batched else _caught
     results = once(outs, ins, given, retain_graph, create_graph, allow_unused)
     if not create_graph and (emit := listeners.phase) is not None:
-        emit("grads", outs, results)
+        emit("grads", outs, results, ins)
     if materialize_grads:
         results = [_zeros(t, create_graph) if g is None else g for t, g in zip(ins, results, strict=True)]
     if isinstance(inputs, dict):

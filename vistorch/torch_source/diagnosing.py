@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..debug.diagnose.evidence import SIGNED, Evidence, _in_item
+from ..debug.diagnose.evidence import SIGNED, Evidence
 from ..debug.lineage import MATCHED, Value
 from ..engine.base.events import look_past, where
 from ..engine.core.graph import Leaf
@@ -56,6 +56,7 @@ LOSSES = (
     "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
     "binary_cross_entropy_with_logits"
 ).split()
+COUNTS = ("poisson_nll_loss",)
 AXIS = ("softmax", "log_softmax")
 QUIET = (
     "__get__",
@@ -70,6 +71,7 @@ QUIET = (
     "data_ptr",
     "__hash__",
 )
+GRADIENT = torch.Tensor.grad.__get__
 PART = 1 << 22  # arrays on another device that are larger are not copied
 
 
@@ -256,13 +258,11 @@ class TorchEvidence(Evidence):
         if not isinstance(parameters, (list, tuple)):  # read once it would be empty
             one = isinstance(parameters, torch.Tensor)
             gone = isinstance(parameters, GeneratorType) and parameters.gi_frame is None
-            parameters = (
-                [parameters]
-                if one
-                else []
-                if gone
-                else [h.tensor for led in self.ledgers.values() for h in led.each]
-            )
+            known = [h.tensor for led in self.ledgers.values() for h in led.each]
+            known = known or [p for root, _ in self.roots.values() for p in root.parameters()]
+            if not known and not one and not gone:
+                return
+            parameters = [parameters] if one else [] if gone else known
         self._phase("clip", parameters, bound)
 
     def _seeds(self, seed: Any = None, *_: Any) -> None:
@@ -324,7 +324,7 @@ class TorchEvidence(Evidence):
         self._phase("forward", module, args)
 
     def _module_ends(self, module: Any, args: tuple, out: Any) -> None:
-        self._phase("forward_end", module)
+        self._phase("forward_end", module, out)
 
     def _scheduled(self, one: Any, *given: Any) -> None:
         if not private.first_step_of(one):  # its own, as it is made
@@ -377,6 +377,10 @@ class TorchEvidence(Evidence):
             self._begins((roots,) if isinstance(roots, torch.Tensor) else tuple(roots), False)
             self._settle()
         name = getattr(func, "__name__", "")
+        if out is None and func == GRADIENT:
+            if args[0].grad_fn is not None:
+                self.phase("no leaf", args[0])
+            return
         if name in ("__get__", "__set__") and getattr(func, "__self__", None) is torch.Tensor.data:
             if name == "__set__":
                 self.writes[id(args[0])] = self._next(), where(2), args[0]
@@ -425,11 +429,13 @@ class TorchEvidence(Evidence):
         )
         if not outs:
             if name == "__setitem__":
-                if _in_item():
-                    self.item_changes(args[0], "setitem", None)
-                self._reaches(args[0])
+                self.write(args[0], SimpleNamespace(name="setitem"))
             return
         op, ins, consts = _read(name, args, kwargs)
+        if func is torch.autograd.grad:
+            of, by = (args[i] if len(args) > i else kwargs[n] for i, n in enumerate(("outputs", "inputs")))
+            of, by = ((one,) if isinstance(one, torch.Tensor) else tuple(one) for one in (of, by))
+            ins, consts = (*of, *by), (self.are_inputs(by), len(of))
         if op == "native_batch_norm" or "dropout" in op:
             drawing = bool(kwargs.get("training", True if "dropout" in op else False))
             self.drew(
@@ -464,6 +470,20 @@ class TorchEvidence(Evidence):
     def graph_of(self, order: list) -> list:
         """The nodes of a pass, as torch has them, leaves left out."""
         return [one.node for one in order if one.__class__ is not Leaf]
+
+    def leaves_of(self, tensor: Any, most: int = 64) -> list[Any]:
+        """The variables that the history of a tensor begins with."""
+        found, seen, waiting = [], set(), [tensor.grad_fn]
+        while waiting and most:
+            node = waiting.pop()
+            if node is None or node in seen:
+                continue
+            seen.add(node)
+            most -= 1
+            if hasattr(node, "variable"):
+                found.append(node.variable)
+            waiting += [other for other, _ in node.next_functions]
+        return found
 
     @property
     def recording(self) -> bool:
@@ -516,7 +536,8 @@ class _Calls(torch.overrides.TorchFunctionMode):
         out = func(*args, **(kwargs or {}))
         evidence = self.evidence
         if evidence.in_step or (evidence.ending is None and func in evidence.unheard):
-            return out
+            if out is not None or evidence.in_step or func != GRADIENT:
+                return out
         if not evidence.busy and evidence.broken is None:
             evidence.guarded(evidence.called, func, args, kwargs or {}, out)
         return out
@@ -558,6 +579,8 @@ def _read(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple, tup
     elif op == "normalize":
         axis = kwargs.get("dim", args[2] if len(args) > 2 else 1)
         consts, ins = ((axis,) if isinstance(axis, int) else ()), ins[:1]
+    elif op in ("flip", "rot90", "roll"):
+        ins, consts = ins[:1], _move(op, args, kwargs)
     elif op in AXIS:
         axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
         consts, ins = ((axis if isinstance(axis, int) else -1),), ins[:1]
@@ -568,6 +591,10 @@ def _read(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple, tup
         if any(isinstance(w, torch.Tensor) for w in weights):  # 1 where the engine has a tensor of it
             ins += tuple(w if isinstance(w, torch.Tensor) else 1.0 for w in weights)
         consts = (kwargs.get("ignore_index", -100), REDUCTIONS.get(kwargs.get("reduction", "mean"), 1))
+    elif op in COUNTS:
+        named = [kwargs.get("input"), kwargs.get("target")]
+        ins = tuple(a for a in (*args[:2], *named) if isinstance(a, torch.Tensor))
+        consts = (bool(kwargs.get("log_input", args[2] if len(args) > 2 else True)),)
     elif op == "linear":
         op = "addmm" if len(args) > 2 and args[2] is not None else "mm"
     elif op == "embedding":
@@ -575,6 +602,22 @@ def _read(name: str, args: Any, kwargs: dict[str, Any]) -> tuple[str, tuple, tup
     if "view" in op or op in ("reshape", "permute", "expand", "transpose"):
         ins = ins[:1]
     return op, ins, consts
+
+
+def _move(op: str, args: Any, kwargs: dict[str, Any]) -> tuple:
+    """The constants of a flip, a turn or a roll, as the engine has them."""
+    many = args[0].ndim
+    names = {"flip": ("dims",), "rot90": ("k", "dims"), "roll": ("shifts", "dims")}[op]
+    given = dict(zip(names, args[1:], strict=False)) | kwargs
+    if op == "flip" and len(args) > 2:
+        given = {"dims": args[1:]}  # one by one
+    found = {k: tuple(v) if isinstance(v, (tuple, list)) else (v,) for k, v in given.items() if v is not None}
+    dims = tuple(d + many if d < 0 else d for d in found.get("dims", (0, 1) if op == "rot90" else ()))
+    if op == "flip":
+        return (dims,)
+    if op == "rot90":
+        return found.get("k", (1,))[0] % 4, *dims
+    return found.get("shifts", ()), dims
 
 
 def _order(roots: tuple, known: dict[int, TorchNode]) -> list[Any]:

@@ -24,7 +24,7 @@ from ...engine.base.modes import mode
 from ...engine.core.graph import Leaf
 from ..layers import is_module, is_optimizer, spoken
 from ..line_lookup import Line, cell_of, line_of
-from ..lineage import SHAPED, Call, Lineage, Value, ancestors
+from ..lineage import SETUP, SHAPED, Call, Lineage, Value, ancestors
 from .course import Targets
 from .ledger import Ledger
 from .op_lines import OpLines
@@ -137,6 +137,8 @@ class Evidence(Lineage):
             tuple[Any, bool, int]
         ] = []  # place, whether a pass had come since the last step, step
         self.clipped_none = 0  # calls that were given no parameter
+        self.clipped_early = 0  # calls that were given some, none of which had a gradient
+        self.clipped_last: list[Any] = []  # what the last of these was given
         self.clipped: list[tuple[Any, float, float]] = []  # place, norm before, bound, where it was looked at
         self.schedulers: dict[int, tuple[Any, int, Any]] = {}  # by id: scheduler, steps, place
         self.reported: dict[int, list[float]] = {}  # by scheduler: the measures it was stepped with
@@ -157,6 +159,9 @@ class Evidence(Lineage):
         self.older: list[
             tuple[int, int, Any, Any]
         ] = []  # ops that joined an older graph: (turn, age, place, shape)
+        self.joined: dict[
+            Any, tuple[int, bool]
+        ] = {}  # by place: the node joined last, whether it should learn
         self.reached: dict[int, list] = {}  # by leaf: [variable, passes]
         self.lies: dict[int, int] = {}  # by leaf: its array
         self.used: dict[int, Any] = {}  # leaves that ops read, by id, in turns that were looked at
@@ -200,6 +205,16 @@ class Evidence(Lineage):
         self.heads_of: Any = None  # what the newest loss compares: its key, heads
         self.padded_at: Any = None  # the rows that are padded: pass, its root, what was found
         self.drawn: Any = None  # what the newest dropout or norm was given
+        self.marks: list[
+            tuple[int, Any]
+        ] = []  # of the two newest passes: the newest value by then, their place
+        self.prepared_with: dict[
+            int, tuple
+        ] = {}  # what has a history when the first pass begins, by its memory
+        self.gave_nothing: dict[int, Any] = {}  # modules whose forward gave None, or raised
+        self.no_leaves: dict[
+            Any, list
+        ] = {}  # by place where .grad of the result of an op is read: see `phase`
         self.near_of: Any = (None, [])  # the newest value that a number was taken out of, and what is near it
 
     def _hooks(self, name: str, late: bool = False) -> list[Callable[..., None]]:
@@ -256,11 +271,23 @@ class Evidence(Lineage):
             v.tensor, v.needs = leaf, leaf._rg
         node = t._node
         if node is not None and self.turns and self.looked and getattr(node, "seq", 0) <= self.turns[-1]:
-            age = self.turn - bisect_left(self.turns, oldest(node))
-            if len(self.older) < 1000:
-                call = self.here.call
-                self.older.append((self.turn, age, where() if call is None else call.place, v.shape))
+            call = self.here.call
+            place = where() if call is None else call.place
+            if len(self.older) < 1000 and not self._again(t, place):
+                age = self.turn - bisect_left(self.turns, oldest(node))
+                self.older.append((self.turn, age, place, v.shape))
         return v
+
+    def _again(self, t: Any, place: Any) -> bool:
+        """Whether a line has joined this very graph before, and no optimizer steps what it begins with: an input."""
+        node = t._node.node if t._node.__class__.__name__ == "Out" else t._node
+        seq, learns = self.joined.get(place, (None, True))
+        if seq == node.seq:
+            return not learns
+        held = {i for one in self.ledgers.values() for i in one.held}
+        if len(self.joined) < 1000:
+            self.joined[place] = node.seq, any(id(v) in held for v in self.leaves_of(t))
+        return False
 
     def made(self, what: str, subject: Any, *details: Any) -> None:
         """Something that lasts was made."""
@@ -288,7 +315,11 @@ class Evidence(Lineage):
                         self.timed[id(subject)] = (subject, shape, where(2))
                         for rule in self.on_timed:
                             rule(subject, details[0])
+            elif details and details[0] is None:
+                self.gave_nothing[id(subject)] = subject
             super().phase(name, subject, *details)
+        elif name == "no leaf":
+            self._reads_none(subject)
         elif name in ("settled", "copied"):
             super().phase(name, subject, *details)
         elif name == "step":
@@ -321,9 +352,10 @@ class Evidence(Lineage):
                 self.signed(subject, details[0])
         elif name == "grads":
             ins = [self.of(t) for t in subject if hasattr(t, "_data")]
+            consts = (self.are_inputs(details[1]), len(ins))
             for t in details[0]:
                 if t is not None:
-                    self._enter(Value(self._next(), "grad", ins, (), where(2), t._data, t._rg), t._data)
+                    self._enter(Value(self._next(), "grad", ins, consts, where(2), t._data, t._rg), t._data)
         elif name == "seed":
             if len(self.seeds) < 10_000:
                 self.seeds.append((details[0], where(2), self.turn, self._drew_since(subject)))
@@ -339,11 +371,55 @@ class Evidence(Lineage):
             if len(self.clips) < 10_000:
                 self.clips.append((where(2), self.since_pass, self.steps))
                 self.clipped_none += not subject
+                if subject and self._has_none(subject):
+                    self.clipped_early += 1
+                    self.clipped_last = list(subject)
             bound = details[0] if details else None
             if self.looked and self.since_pass and isinstance(bound, (int, float)) and bound > 0:
                 grads = [p._grad._data for p in subject if p._grad is not None]
                 if grads and all(isinstance(g, np.ndarray) for g in grads) and len(self.clipped) < 1000:
                     self.clipped.append((where(2), sum(_norm(g) ** 2 for g in grads) ** 0.5, float(bound)))
+
+    def are_inputs(self, given: Any) -> bool:
+        """Whether gradients are taken of nothing but leaves that are no parameters, as coordinates are.
+
+        Args:
+            given: what they are of.
+        """
+        return all(
+            getattr(t, "_data", None) is not None
+            and t._node is None
+            and t.__class__.__name__ != "Parameter"
+            and not any(id(t) in one.held for one in self.ledgers.values())
+            for t in given
+        )
+
+    def _has_none(self, parameters: Any) -> bool:
+        """Whether no parameter has a gradient; one of zeros counts as none where something was cleared."""
+        grads = [p._grad for p in parameters if p._grad is not None]
+        return not grads or (self.cleared_at is not None and not any(g._data.any() for g in grads))
+
+    def _reads_none(self, tensor: Any) -> None:
+        """The gradient of the result of an op is read, which is None: where, how often, after how many passes."""
+        place = where(3)
+        entry = self.no_leaves.get(place)
+        if entry is None and len(self.no_leaves) < 100:
+            op, made = self.made_by(tensor)
+            entry = self.no_leaves[place] = [tensor, op, made, set()]
+        if entry is not None and len(entry[3]) < 8:
+            entry[3].add(self.passes)
+
+    def made_by(self, tensor: Any) -> tuple[str, Any]:
+        """The op that gave a tensor, and where; "" and None where that is not known any more.
+
+        Args:
+            tensor: which.
+        """
+        v = self.of(tensor)
+        if v.op not in ("source", "alias") or tensor._node is None:
+            return v.op, v.place
+        shape, op, place = self.prepared_with.get(_address(tensor._data), (None, "", None))
+        return (op, place) if shape == tensor._data.shape else ("", None)
 
     def signed(self, name: str, target: Any) -> None:
         """A loss is computed whose targets should be signs.
@@ -503,15 +579,20 @@ class Evidence(Lineage):
         """
         d = tensor._data
         owner = getattr(d, "base", None)
-        address = d.__array_interface__["data"][0] if isinstance(d, np.ndarray) else id(d)
-        return (d if owner is None else owner), address
+        return (d if owner is None else owner), _address(d)
 
     def backward(self, run: Any, outputs: tuple) -> None:
         """A pass is about to start."""
         place = where(2)
         if self.setup is None:
+            self.prepared_with = {
+                _address(v.data): (v.shape, v.op, v.place)
+                for v in self.values[-SETUP:]
+                if v.needs and v.place is not None and v.op not in ("source", "alias")
+            }
             self.begin_loop()
             self.look_around()
+        self.marks = [*self.marks[-1:], (self.seq, place)]
         p = Pass()
         p.number, p.turn, p.place, p.order = self.passes, self.turn, place, run.order
         self.newest = max(
@@ -671,6 +752,27 @@ class Evidence(Lineage):
             order: the nodes, as a pass brings them.
         """
         return order
+
+    def leaves_of(self, tensor: Any, most: int = 64) -> list[Any]:
+        """The variables that the history of a tensor begins with.
+
+        Args:
+            tensor: which.
+            most: nodes that are looked at.
+        """
+        found, seen, waiting = [], set(), [tensor._node]
+        while waiting and most:
+            node = waiting.pop()
+            node = node.node if node.__class__.__name__ == "Out" else node
+            if node is None or id(node) in seen:
+                continue
+            seen.add(id(node))
+            most -= 1
+            if node.__class__ is Leaf:
+                found.append(node.variable)
+            else:
+                waiting += node.edges
+        return found
 
     @property
     def recording(self) -> bool:
@@ -944,6 +1046,11 @@ def _outside(subject: Any) -> Any:
                 return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def _address(d: Any) -> int:
+    """Where the memory of an array lies."""
+    return d.__array_interface__["data"][0] if isinstance(d, np.ndarray) else id(d)
 
 
 def _in_item() -> bool:

@@ -5,18 +5,20 @@ Invariant: nothing is run again; where nothing is known beyond the exception's o
 
 from __future__ import annotations
 
+import itertools
 import re
 import traceback
 from typing import Any
 
 import numpy as np
 
-from ...engine.base.events import OUTSIDE, kind_of
-from ..line_lookup import Line, cell_of
+from ..line_lookup import Line
+from ..lineage import ancestors, beyond
 from ..lines import overwritten
 from ..shapes import explain
-from .evidence import MOVES
+from . import misfits, missing
 from .finding import BAD, EXACT, LINEAGE, Finding
+from .frames import assigned, given, line_in, outside, users
 from .pictures import samples_of
 from .rules.reach import CUTS, STEPWISE, WRITTEN
 from .written import literal, returned, without_gradients
@@ -36,25 +38,27 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
     if "does not require grad and does not have a grad_fn" in text:
         return _no_grad(ev, line)
     if "second time" in text and "backward" in text:
-        joins = ev.line(ev.older[-1][2]) if ev.older else None
-        return Finding(
-            "second pass",
-            BAD,
-            EXACT,
-            "This pass goes through a graph that an earlier pass has freed."
-            if joins is None
-            else "A result of an earlier step is used with its history, which the pass of that step has freed.",
-            joins or line,
-            "second pass" if joins is None else "joins the old graph",
-            related=[] if joins is None or line is None else [(line, "second pass")],
-            advice="Detach what goes from one step to the next, or call backward() once on the sum.",
-            weight=20.0,
-        )
+        return _second_pass(ev, line)
+    for cause in (missing.no_leaf, missing.no_gradient_there, missing.nothing_back):
+        known = cause(error, ev, line)
+        if known is not None:
+            return known
     found = re.search(
         r"Target (-?\d+) is out of bounds|index (-?\d+) is out of bounds|index out of range", text
     )
     if found is not None and isinstance(error, (IndexError, RuntimeError)):
         return _out_of_range(error, line, ev)
+    if "var has negative entry/entries" in text:
+        return Finding(
+            "negative variance",
+            BAD,
+            EXACT,
+            "gaussian_nll_loss takes variances, and is given numbers below 0: scores, or logarithms.",
+            line,
+            "takes variances",
+            advice="Give it the exponential, or the softplus, of what the model gives.",
+            weight=20.0,
+        )
     if "Expected more than 1 value per channel when training" in text:
         return Finding(
             "one sample",
@@ -63,7 +67,7 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
             "A batch norm in training mode is given a single value per channel: a batch of one.",
             line,
             "one sample",
-            also=_loader(error, ev),
+            also=_loader(error, ev) or (None if ev.loaders else misfits.loop(error)),
             advice="Drop the last batch (drop_last=True), or call eval().",
             weight=20.0,
         )
@@ -76,7 +80,7 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
             shapes.sentence,
             line,
             "does not fit",
-            also=_made(error, ev),
+            also=misfits.typed(error, ev) or misfits.sized(error, ev),
             layer=shapes.module,
             proof=[(one.name, one.text + (f", {one.note}" if one.note else "")) for one in shapes.operands],
             confirm=("the shapes on that line", " and ".join(one.text for one in shapes.operands)),
@@ -93,28 +97,12 @@ def of_exception(error: BaseException, ev: Any) -> Finding | None:
         f"{type(error).__name__}: {first[:160]}",
         line,
         "raises",
-        also=_wide(error, ev) if "dtype" in first or "scalar type" in first else None,
+        also=misfits.typed(error, ev)
+        or missing.taken_for(error, ev)
+        or misfits.unregistered(error)
+        or (misfits.sized(error, ev) if any(word in first for word in misfits.SIZES) else None),
         weight=20.0,
     )
-
-
-def _given(error: BaseException) -> Any:
-    """What the frames of the library that raised were given, the innermost first."""
-    every = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    for frame in reversed(every):
-        if kind_of(frame.f_code.co_filename) == OUTSIDE:
-            return
-        yield frame.f_locals
-
-
-def _made(error: BaseException, ev: Any) -> tuple[Line, str] | None:
-    """Where the layer that raised was made."""
-    for names in _given(error):
-        made = ev.origins.get(id(names.get("self")))
-        if made is not None and made[0] == "module":
-            line = ev.line(made[2])
-            return None if line is None else (line, "made here")
-    return None
 
 
 def _loader(error: BaseException, ev: Any) -> tuple[Line, str] | None:
@@ -125,46 +113,15 @@ def _loader(error: BaseException, ev: Any) -> tuple[Line, str] | None:
     size, rows = getattr(loader, "batch_size", None), len(getattr(loader, "dataset", ()))
     if not size or getattr(loader, "drop_last", False) or (size > 1 and rows % size != 1):
         return None
-    line = _assigned(error, ev, loader)
+    line = assigned(error, ev, loader)
     return None if line is None else (line, "its last batch is one sample" if size > 1 else "batches of one")
-
-
-def _assigned(error: BaseException, ev: Any, thing: Any) -> Line | None:
-    """The line that gives a thing its name."""
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        for name, value in [*frame.f_locals.items(), *frame.f_globals.items()]:
-            if value is thing and not name.startswith("_"):
-                found = ev.assigned(name)
-                if found is not None:
-                    return found
-    return None
-
-
-def _wide(error: BaseException, ev: Any) -> tuple[Line, str] | None:
-    """Where the values of 64 bits were made that meet others of 32."""
-    for names in _given(error):
-        for value in list(names.values()):
-            d = getattr(value, "_data", None)
-            if d is None or str(d.dtype) != "float64":
-                continue
-            known = ev.table.get(id(d))
-            if known is None or known.data is not d:
-                continue
-            while known.parents and (known.op in MOVES or known.op.startswith("index")):
-                if str(known.parents[0].data.dtype if known.parents[0].data is not None else "") != "float64":
-                    break
-                known = known.parents[0]
-            line = ev.line(known.place)
-            if line is not None:
-                return line, "makes float64"
-    return None
 
 
 def _labels(ev: Any) -> tuple[Line, str] | None:
     """Where a data set of the user's own gives its labels."""
     data = getattr(ev.loaders[-1][0], "dataset", None) if ev.loaders else None
     give = getattr(type(data), "__getitem__", None)
-    if give is None or not hasattr(give, "__code__") or kind_of(give.__code__.co_filename) != OUTSIDE:
+    if give is None or not hasattr(give, "__code__") or not outside(give.__code__.co_filename):
         return None
     line = returned(give)
     return None if line is None else (line, "counts from 1")
@@ -172,9 +129,7 @@ def _labels(ev: Any) -> tuple[Line, str] | None:
 
 def _asked(error: BaseException, ev: Any) -> tuple[Line, str] | None:
     """Where the layer that gives a score for each class was made, or the number of its classes was written."""
-    from ..lineage import beyond
-
-    for names in _given(error):
+    for names in given(error):
         scores = names.get("input")
         d = getattr(scores, "_data", None)
         known = None if d is None else ev.table.get(id(d))
@@ -191,15 +146,67 @@ def _asked(error: BaseException, ev: Any) -> tuple[Line, str] | None:
 
 def innermost(error: BaseException) -> Line | None:
     """The user's own line that an exception came from."""
-    found = None
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        code = frame.f_code
-        if kind_of(code.co_filename) == OUTSIDE and not code.co_filename.startswith("<frozen"):
-            import linecache
+    every = users(error)
+    return line_in(*every[0]) if every else None
 
-            text = linecache.getline(code.co_filename, number).strip()
-            found = Line(code.co_filename, number, code.co_name, text, cell_of(code.co_filename))
-    return found
+
+def _second_pass(ev: Any, line: Line | None) -> Finding:
+    """A pass through a graph that an earlier one has freed: what of it is old."""
+    once = _made_once(ev)
+    joins = ev.line(ev.older[-1][2]) if ev.older else None
+    if once is not None:
+        op, made = once
+        return Finding(
+            "second pass",
+            BAD,
+            EXACT,
+            f"The {op} of this line is computed once, and each pass goes through it: the first has freed its graph.",
+            made,
+            "computed once",
+            also=None if line is None else (line, "second pass"),
+            related=[] if joins is None else [(joins, "joins the old graph")],
+            confirm=("the same with retain_graph=True", "no exception"),
+            advice="Compute it anew in each step; what is to be learned should be a leaf: requires_grad_() comes last.",
+            weight=20.0,
+        )
+    earlier = ev.line(ev.marks[0][1]) if len(ev.marks) > 1 and joins is None else None
+    related = [] if line is None or joins is None else [(line, "second pass")]
+    return Finding(
+        "second pass",
+        BAD,
+        EXACT,
+        "This pass goes through a graph that an earlier pass has freed."
+        if joins is None
+        else "A result of an earlier step is used with its history, which the pass of that step has freed.",
+        joins or line,
+        "second pass" if joins is None else "joins the old graph",
+        also=None if earlier is None else (earlier, "frees it"),
+        related=related,
+        advice="Detach what goes from one step to the next, or call backward() once on the sum.",
+        weight=20.0,
+    )
+
+
+def _made_once(ev: Any) -> tuple[str, Line] | None:
+    """What the newest pass goes through that was computed before the pass before it, at a line that ran once."""
+    p = ev.last
+    if p is None or p.root is None or len(ev.marks) < 2:
+        return None
+    mark = ev.marks[0][0]
+    if p.root.seq <= mark:  # two passes from one graph
+        return None
+    again = {v.place for v in ev.values if v.seq > mark}
+    found = None
+    for v in itertools.islice(ancestors(p.root, lambda v: v.needs), 4000):
+        op, place = v.op, v.place
+        if op in ("source", "alias") and v.tensor is not None and v.tensor._node is not None:
+            op, place = ev.made_by(v.tensor)
+        elif op in ("source", "alias") or not v.needs or v.seq > mark:
+            continue
+        if op and place is not None and place not in again and (found is None or v.seq > found[2]):
+            found = op, place, v.seq
+    made = None if found is None else ev.line(found[1])
+    return None if found is None or made is None else (found[0], made)
 
 
 def _in_place(ev: Any, line: Line | None) -> Finding:
@@ -231,12 +238,12 @@ def _in_place(ev: Any, line: Line | None) -> Finding:
 
 
 def _no_grad(ev: Any, line: Line | None) -> Finding:
-    from ..lineage import ancestors
-
     place, word, calls = None, "", None
     root = ev.newest_scalar()
     if root is not None:
         for v in ancestors(root):
+            if v.op == "no history":
+                continue  # it learns no more: see below
             if v.op in CUTS and v.ins:
                 place, word = (v.consts[1] if len(v.consts) == 2 else v.place), WRITTEN.get(v.op, v.op)
             elif v.op.removesuffix("_at") in STEPWISE and any(a.needs for a in v.parents):
@@ -251,21 +258,26 @@ def _no_grad(ev: Any, line: Line | None) -> Finding:
         outer = without_gradients(ev.line(place))
         if outer is None and calls is not None:
             outer = without_gradients(ev.line(calls))
-        outer = outer or without_gradients(line)
+        outer = outer or without_gradients(line) or missing.freezes(line)
         also = None if outer is None else (outer, "switches it off")
+    if not word and (numbers := missing.taken_out_of(ev, root)) is not None:
+        place, word = numbers
+    frozen = None if word else missing.frozen(ev, line)
     text = (
-        f"The loss has no history: {word} ends it."
+        "The loss has no history: no parameter of what was called needs a gradient."
+        if frozen is not None
+        else f"The loss has no history: {word} ends it."
         if word
         else "The loss has no history: nothing it was computed from needs a gradient."
     )
-    at = ev.line(place)
+    at = ev.line(place) or frozen
     return Finding(
         "no gradient",
         BAD,
         LINEAGE,
         text,
         at or line,
-        "history ends" if at else "starts the pass",
+        "freezes them" if frozen is not None else "history ends" if at else "starts the pass",
         also=also,
         related=[(line, "backward")] if at is not None and line is not None else [],
         confirm=("loss.requires_grad", "False"),
@@ -324,14 +336,23 @@ def _out_of_range(error: BaseException, line: Line | None, ev: Any) -> Finding:
                     ("rows", rows),
                 ]
                 break
+    table = misfits.rows(error, ev)
+    size, made = table if table is not None else (None, None)
     return Finding(
         "out of range",
         BAD,
         EXACT,
         text,
-        line,
-        "takes classes",
-        also=_labels(ev) if from_one else _asked(error, ev),
+        line if made is None else made,
+        "takes classes" if made is None else "has too few rows",
+        also=(size, "the number of rows")
+        if size is not None
+        else (line, "looks it up")
+        if made is not None and line is not None
+        else _labels(ev) or misfits.counted(error, ev)
+        if from_one
+        else _asked(error, ev),
+        related=[] if size is None or line is None else [(line, "looks it up")],
         proof=proof,
         samples=samples,
         confirm=("y.min(), y.max()", "beyond the classes"),

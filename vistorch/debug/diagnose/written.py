@@ -15,6 +15,7 @@ from ..line_lookup import Line, cell_of
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
+RANDOM = ("rand", "bernoulli", "normal_", "uniform_", "multinomial", "shuffle", "choice", "sample", "dropout")
 TREES = 64  # files whose trees are kept
 _trees: dict[str, tuple[list[str], ast.Module | None]] = {}
 
@@ -56,6 +57,19 @@ def scopes(tree: ast.Module | None) -> Iterator[list[ast.AST]]:
 def scope_of(tree: ast.Module, line: int) -> ast.AST:
     """The innermost function around a line, or the module."""
     return next((f for f in reversed(functions_of(tree)) if _holds(f, line)), tree)
+
+
+def called_name(node: ast.expr) -> str:
+    """The last name of what is called; "" where it has none."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def draws(node: ast.AST) -> bool:
+    """Whether a function of random numbers is called within a node, as far as its name tells."""
+    return any(
+        isinstance(n, ast.Call) and any(word in ast.unparse(n.func) for word in RANDOM)
+        for n in ast.walk(node)
+    )
 
 
 def at_line(line: Line, number: int) -> Line:

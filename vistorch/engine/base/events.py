@@ -15,7 +15,8 @@ The vocabulary, one attribute of `listeners` per kind (a Listener has a method o
 - backward(run, outputs): a `backward.Pass` is about to start; backward_end(run, outputs): it is over, and has not
   raised. What a pass freed is gone by then, gradients have arrived.
 - data(tensor, name): a tensor was made from what no op made: numbers, an array of numpy, another library's memory; by
-  "tensor", "as_tensor", "from_numpy" and their like. A batch that a loader collates is reported by its loader.
+  "tensor", "as_tensor", "from_numpy" and their like; or of random numbers, by "rand", "randn", "normal". A
+  batch that a loader collates is reported by its loader.
 - drew(name, input, training, chance): a dropout (by its name) or "batch_norm" ran, and whether as in training; `chance`
   of an element to be dropped, None of a norm. The functional forms emit it too.
 - made(what, subject, *details): something that lasts was made: "module", "optimizer", "scheduler" or "loader" (the
@@ -29,9 +30,11 @@ The vocabulary, one attribute of `listeners` per kind (a Listener has a method o
   (optimizer or scheduler, which may be followed by the measure it was given); "load" (module, the state dict it is
   about to take); "train" and "eval" (module, after its children); "init" (tensor, name of the function);
   "clip" (a list of parameters, the limit): their gradients are about to be clipped; "seed" (the default generator,
-  the seed it is about to be set to); "grads" (a tuple of outputs, a list of their gradients, which have no history);
+  the seed it is about to be set to); "grads" (a tuple of outputs, a list of their gradients, which have no history,
+  a tuple of what these are of);
   "loss" (name of a loss function whose ops do not say what they compare, predictions, targets, "exp" where the
   predictions are logarithms, else "", loss); "signs" (name of a loss function, its targets, which should be 1 and -1);
+  "no leaf" (the result of an op whose `.grad`, which no pass fills, is read);
   "copied" (a tensor, another whose values were just written into it at once, with no op that says so);
   "settled" (a tensor, the array it had: its numbers lie in another array now);
   "loader" (DataLoader, its iterator) and "loader_end" (DataLoader; an epoch: from `iter` to the last batch, or to the

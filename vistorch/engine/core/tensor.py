@@ -275,6 +275,8 @@ class Tensor:
             tensor([2., 4.])
         """
         if self._grad is None and self._node is not None and not self.retains_grad:
+            if (emit := events.listeners.phase) is not None:
+                emit("no leaf", self)
             errors.warn_non_leaf_grad()
         return self._grad
 

@@ -9,7 +9,7 @@ import ast
 from typing import Any
 
 from ..finding import Finding
-from . import again, copies, exceptions, meaning, modes, numbers, reach, signs, steps, structure
+from . import again, copies, exceptions, losses, meaning, modes, numbers, reach, signs, steps, structure
 from .case import Case, Cure
 
 CURES = {
@@ -21,6 +21,7 @@ CURES = {
     **reach.CURES,
     **modes.CURES,
     **meaning.CURES,
+    **losses.CURES,
     **numbers.CURES,
     **exceptions.CURES,
 }

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from .case import Case, Cure, Edit, Program, argued, bracketed, keyword, name_of, receiver
 
+VIEWS = ("view", "reshape", "squeeze", "unsqueeze", "detach", "flatten", "contiguous", "view_as")
 COPY = "{{name: t.clone() for name, t in {}.items()}}"
 
 
@@ -284,6 +285,21 @@ def rate_as_factor(case: Case) -> Iterator[Cure]:
             yield Cure(program, [*program.without(statement), *program.after(steps, program.of(statement))])
 
 
+def target_overwritten(case: Case) -> Iterator[Cure]:
+    """A copy: in the place of another name, or of what a function writes into."""
+    program = case.program
+    for node in program.nodes(case.line, ast.Assign):
+        value = node.value
+        if isinstance(value, ast.Call) and not (
+            isinstance(value.func, ast.Attribute) and name_of(value) in VIEWS
+        ):
+            for given in value.args:
+                if isinstance(given, ast.Name):
+                    yield Cure(program, program.replaced(given, f"{program.of(given)}.clone()"))
+        else:
+            yield Cure(program, program.replaced(value, f"{bracketed(program, value)}.clone()"))
+
+
 def _optimizer_step(program: Program, scheduler: ast.Call) -> ast.stmt | None:
     """The statement in which an optimizer steps, the nearest before a scheduler does."""
     found = [
@@ -311,4 +327,5 @@ CURES = {
     "kept nowhere": kept_nowhere,
     "made in forward": made_in_forward,
     "rate as factor": rate_as_factor,
+    "target overwritten": target_overwritten,
 }

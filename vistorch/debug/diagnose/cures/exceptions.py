@@ -140,7 +140,14 @@ def shapes(case: Case) -> Iterator[Cure]:
 def not_finite(case: Case) -> Iterator[Cure]:
     """What goes into the op kept away from its edge."""
     program, text = case.program, case.finding.text
-    op = next((o for o in EDGES if f" from {o}" in text or f": {o} has" in text), "")
+    op = next(
+        (
+            o
+            for o in EDGES
+            if f" from {o}" in text or any(f": {o} {does}" in text for does in ("has", "gives"))
+        ),
+        "",
+    )
     every: list[Edit] = []
     for call in program.calls(case.line, op, f"{op}_") if op else ():
         func = call.func

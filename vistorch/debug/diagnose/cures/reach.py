@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...layers import is_module
-from .case import Case, Cure, Edit, Program, bracketed, keyword, name_of
+from .case import Case, Cure, Edit, Program, bracketed, dropped, keyword, name_of
 
 BARE = ("item", "detach", "numpy", "cpu", "tolist", "requires_grad_")
 WRAPS = ("tensor", "as_tensor", "from_numpy", "float", "Variable", "FloatTensor", "asarray", "array")
@@ -296,7 +296,37 @@ def equal_units(case: Case) -> Iterator[Cure]:
         yield Cure(program, program.without(statement))
 
 
+def no_leaf(case: Case) -> Iterator[Cure]:
+    """A gradient that is asked for last."""
+    program = case.program
+    asking = [
+        c
+        for c in program.nodes(case.line, ast.Call)
+        if getattr(keyword(c, "requires_grad"), "value", False) is True
+    ]
+    for call in asking:
+        whole: ast.expr = call
+        while isinstance(parent := program.parents[whole], (ast.BinOp, ast.UnaryOp, ast.Attribute)) or (
+            isinstance(parent, ast.Call) and parent.func is whole
+        ):
+            whole = parent
+        flag = next(k for k in call.keywords if k.arg == "requires_grad")
+        (edit,) = dropped(program, call, flag)
+        start, end = program.span(whole)
+        text = program.text[start : edit.start] + edit.text + program.text[edit.end : end]
+        text = text if isinstance(whole, ast.Call) else f"({text})"
+        if whole is not call:
+            yield Cure(program, program.replaced(whole, f"{text}.requires_grad_()"))
+    for statement in program.at(case.line) if not asking else ():
+        value = getattr(statement, "value", None)
+        if isinstance(statement, (ast.Assign, ast.Return)) and isinstance(value, (ast.BinOp, ast.Call)):
+            yield Cure(
+                program, program.replaced(value, f"{bracketed(program, value)}.detach().requires_grad_()")
+            )
+
+
 CURES = {
+    "no leaf": no_leaf,
     "not reached": not_reached,
     "fresh loss": fresh_loss,
     "not held": not_held,

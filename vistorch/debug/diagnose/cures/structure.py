@@ -69,6 +69,25 @@ def scrambled(case: Case) -> Iterator[Cure]:
             yield Cure(program, program.replaced(call, f"{turned}.reshape{rest}"))
 
 
+def other_order(case: Case) -> Iterator[Cure]:
+    """Axes brought to the order of the other side before they are flattened."""
+    program = case.program
+    one, other = (case.proof(f"axes of the {side}").split(" × ") for side in ("answers", "targets"))
+    classes = len(one) > 2 and sorted(one) != sorted(other)
+    apart = [i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
+    for place in (case.place, case.finding.also and case.finding.also[0]):
+        if place is None or place.file != case.place.file:
+            continue
+        for call in program.calls(place.line, "reshape", "view", "flatten"):
+            text = receiver(program, call)
+            if not text or (not classes and not apart):
+                continue
+            turned = f"{text}.movedim(1, -1)" if classes else f"{text}.transpose({apart[0]}, {apart[-1]})"
+            verb = "reshape" if name_of(call) == "view" else name_of(call)  # what was turned has no view
+            rest = program.of(call)[len(program.of(call.func)) :]
+            yield Cure(program, program.replaced(call, f"{turned}.{verb}{rest}"))
+
+
 def left_over(case: Case) -> Iterator[Cure]:
     """Clear right before its own pass."""
     step = case.call(case.place, *STEPS)
@@ -171,6 +190,7 @@ CURES = {
     "nothing between": nothing_between,
     "other axis": other_axis,
     "scrambled": scrambled,
+    "other order": other_order,
     "left over": left_over,
     "unused": unused,
     "used twice by hand": by_hand,

@@ -446,9 +446,12 @@ class ClippedNothing(Rule):
 
     Meaning: clipping changes the gradients that are there; it must come between pass and step.
     Fires: when at least two calls, and all, came with no pass since the step before, in a run of two steps or more;
-    or when at least two calls, and all but the first, were given no parameters, as by a generator that is used up.
+    or when at least two calls, and all but the first, were given no parameters, as by a generator that is used up; or
+    when two passes came, and at least two calls, and all, were given parameters none of which had a gradient, or,
+    where gradients had been cleared since the pass before, one that was not 0, and passes reached one of them.
     Wrong if: the gradients come from elsewhere, set by hand.
-    Healthy programs tried: clipping between pass and step, of values and of norms.
+    Healthy programs tried: clipping between pass and step, of values and of norms, with an optimizer and by hand,
+    accumulation, several models, parts that are frozen.
     """
 
     name, title, certainty, severity, cheap = (
@@ -481,6 +484,22 @@ class ClippedNothing(Rule):
                 explains=("diverges", "too large", "course", "learns nothing"),
             )
             return
+        if len(clips) >= HABIT and self.ev.clipped_early == len(clips) and self.ev.passes >= HABIT:
+            if any(id(p) in self.ev.reached for p in self.ev.clipped_last):
+                back = None if self.ev.last is None else self.ev.last_place
+                yield self.found(
+                    "Gradients are clipped before the backward pass, where there are none: it changes nothing.",
+                    clips[-1][0],
+                    "clips nothing",
+                    related=self.lines((back, "makes gradients")),
+                    proof=[("calls", len(clips)), ("that found a gradient", 0), ("passes", self.ev.passes)],
+                    confirm=("the norm that the call gives back", "0"),
+                    unless="the gradients are set by hand.",
+                    advice="Move it between loss.backward() and the update.",
+                    weight=4.0,
+                    explains=("diverges", "course", "too large"),
+                )
+                return
         if len(clips) < HABIT or any(after for _, after, _ in clips) or self.ev.steps < HABIT:
             return
         step = next((one.step_place for one in self.ev.ledgers.values() if one.steps), None)

@@ -368,10 +368,13 @@ class NeverAsked(Rule):
     Meaning: what is not among the training data is not learned; a split without shuffling may leave a class out.
     Fires: when answers of the model are compared with the classes of eight samples or more, and one class among them
     is in none of the training batches that were looked at; these batches hold on average three quarters or more of
-    the classes that training asks for; and as many training samples as were seen would have missed that class, at its
-    share in evaluation (a half at most), less than once in ten thousand times.
+    the classes that training asks for; the losses of training were not told to pass over it; and as many training
+    samples as were seen would have missed that class, at its share in evaluation (a half at most), less than once in
+    ten thousand times. Comparisons that are picked from, or joined with other tensors, before they are counted, are
+    left out: what these leave of them is not known.
     Wrong if: unknown classes are what the evaluation is about.
-    Healthy programs tried: rare classes, sorted and small batches, padding classes, several tasks.
+    Healthy programs tried: rare classes, sorted and small batches, padding classes, padding that is left out by the
+    loss or by a mask, several tasks.
     """
 
     name, title, certainty, severity = "never asked", "classes of training and evaluation", MEASURED, WRONG
@@ -382,11 +385,17 @@ class NeverAsked(Rule):
         self.place: Any = None
         self.cut: Any = None
         self.looks = 0
+        self.passed: set[int] = set()  # classes that losses pass over
 
     def at_look(self, p: Any) -> None:
         """Where the targets of training were cut out."""
         cached = self.ev.heads_of
-        if cached is None or cached[0] != (id(p.root), p.number) or len(cached[1]) != 1:
+        if cached is None or cached[0] != (id(p.root), p.number):
+            return
+        for head in cached[1]:
+            if head.value.op.startswith(("nll_loss", "cross_entropy")) and head.value.consts:
+                self.passed.add(head.value.consts[0])
+        if len(cached[1]) != 1:
             return
         target = cached[1][0].target
         if self.cut is None and target is not None and p.turn:
@@ -411,6 +420,10 @@ class NeverAsked(Rule):
                         for k, n in zip(*np.unique(d, return_counts=True), strict=True):
                             self.asked[int(k)] = self.asked.get(int(k), 0) + int(n)
                 return
+            if v.op.startswith(("index", "masked", "where")) or (
+                len(v.parents) > 1 and any(x.shape not in ((), (1,)) for x in v.parents)
+            ):
+                return
             waiting += v.parents[:2]
 
     @staticmethod
@@ -428,7 +441,9 @@ class NeverAsked(Rule):
             return
         total = sum(self.asked.values())
         missing = {
-            k: n / total for k, n in self.asked.items() if k not in known and 0 <= k < self.ev.targets.count
+            k: n / total
+            for k, n in self.asked.items()
+            if k not in known and k not in self.passed and 0 <= k < self.ev.targets.count
         }
         missing = {k: share for k, share in missing.items() if (1 - min(share, 0.5)) ** len(every) < 1e-4}
         if not missing or total < 8:

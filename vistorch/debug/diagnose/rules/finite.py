@@ -18,6 +18,7 @@ from .base import Rule
 
 THROWN = 1.0  # a step changed a weight by more than all of it
 GROWN = 10.0  # times the loss before: it had left its course
+MASKS = ("masked_fill", "full", "where", "triu")
 # where an op's slope is infinite or missing: a test of its first input
 EDGES = {
     "sqrt": lambda x: x == 0,
@@ -54,7 +55,8 @@ class NotFinite(Rule):
     speaks instead.
     Wrong if: infinities are meant, as in masks; they are followed only from a loss that is not finite.
     Healthy programs tried: masks of -inf before a softmax, a log, a root and an acos kept away from their edges, an
-    exp that is clamped, large finite numbers as masks.
+    exp that is clamped, large finite numbers as masks, numbers that are kept from an edge before a choice between
+    branches.
     """
 
     name, title, certainty, severity, cheap = "not finite", "values that are not finite", EXACT, BAD, True
@@ -62,18 +64,23 @@ class NotFinite(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.first: dict[str, Any] | None = None
-        self.candidate: Value | None = None
-        self.edge: tuple | None = None
+        self.before: Any = None  # the newest pass whose loss was finite
 
     def at_pass(self, p: Any) -> None:
-        """Look at the loss; remember where a slope may be infinite."""
-        self.edge = None
+        """Look at the loss."""
         if self.first is not None or p.root is None:
             return
+        if p.loss is not None and not self.ev.ledgers and self._by_hand():
+            leaf = next((v for v in p.leaves if not _finite(v._data)), None)
+            if leaf is not None:
+                found = self._gradient(self.before, leaf, leaf._data, self.ev.passes - 1)
+                if found["op"]:
+                    self.first = found
+                    return
         if p.loss is not None and not np.isfinite(p.loss):
             self._loss(p)
         else:
-            self.pending = p
+            self.before = p
 
     def _loss(self, p: Any) -> None:
         before = [x for _, x, _ in self.ev.losses[:-1] if np.isfinite(x)]
@@ -87,7 +94,7 @@ class NotFinite(Rule):
                 if v.op != "source" or not v.needs:
                     [array(x) for x in v.parents]
                     # a mask of -inf that goes on to a softmax is meant
-                    if v.op in ("masked_fill", "full", "where", "triu") and not np.isnan(d).any():
+                    if v.op in MASKS and not np.isnan(d).any():
                         continue
                 break
         weights = origin is not None and origin.op == "source" and origin.needs
@@ -116,33 +123,47 @@ class NotFinite(Rule):
         for h in ledger.each:
             g = h.tensor._grad
             d = None if g is None else g._data
-            if not isinstance(d, np.ndarray):
-                continue
-            total = float(np.vdot(d, d).real) if d.dtype.kind == "f" else 0.0
-            if total - total != 0.0 and not np.isfinite(d).all():
+            if isinstance(d, np.ndarray) and not _finite(d):
                 bad = h
                 break
         if bad is None:
             return
-        edge, p = None, self.ev.last
+        self.first = self._gradient(self.ev.last, bad.tensor, bad.tensor._grad._data, ledger.steps + 1)
+
+    def _by_hand(self) -> bool:
+        """Whether the pass before is known, and its loss had not left its course."""
+        p = self.before
+        if p is None or p.root is None or p.loss is None or not p.accumulates or not self.ev.losses:
+            return False
+        return bool(abs(p.loss) <= GROWN * abs(self.ev.losses[0][1]) + 1e-12)
+
+    def _gradient(self, p: Any, leaf: Any, bad: Any, step: int) -> dict[str, Any]:
+        """What is known of a gradient that is not finite, and the op that it comes from.
+
+        Args:
+            p: the pass it came of.
+            leaf: whose it is.
+            bad: it, or what it has spoiled.
+            step: that used it.
+        """
+        v = found = hider = None
         if p is not None and p.root is not None:
-            for v in sorted(ancestors(p.root), key=lambda v: v.seq):
-                if not v.needs:
-                    continue
-                found = _edge(v) or _over(v)
-                if found:
-                    edge = (v, found)
-                    break
-        v = None if edge is None else edge[0]
-        self.first = {
-            "what": f"gradient of {self.ev.name_of(bad.tensor) or 'a parameter'}",
-            "step": ledger.steps + 1,
-            "kind": "NaN" if np.isnan(bad.tensor._grad._data).any() else "infinite",
+            every = [one for one in sorted(ancestors(p.root), key=lambda v: v.seq) if one.needs]
+            v = next((one for one in every if _spoils(one)), None)
+            if v is not None:
+                found, hider = facts(v), _hider(v, every)
+            else:
+                v, found = next(((one, e) for one in every if (e := _edge(one))), (None, None))
+        return {
+            "what": f"gradient of {self.ev.name_of(leaf) or 'a parameter'}",
+            "step": step,
+            "kind": "NaN" if np.isnan(bad).any() else "infinite",
             "place": None if v is None else v.place,
             "op": "" if v is None else v.op,
             "weights": False,
             "source": False,
-            "facts": None if edge is None else edge[1],
+            "facts": found,
+            "hider": hider,
             "back": None if p is None else p.place,
             "before": [x for _, x, _ in self.ev.losses[-12:] if np.isfinite(x)],
             "start": [x for _, x, _ in self.ev.losses[:3] if np.isfinite(x)],
@@ -184,11 +205,15 @@ class NotFinite(Rule):
             place, label = f["place"] or f["fed"] or f["back"], "is given it"
         elif op:
             fact = f" ({f['facts'][0]}: {f['facts'][1]})" if f["facts"] else ""
-            text = (
-                f"{what} is {f['kind']} from step {f['step']:,} on: {op} has no finite slope there{fact}."
+            hider = f.get("hider")
+            ends = (
+                f"{op} gives what is not finite{fact}, and {hider.op} hides it."
+                if hider is not None
+                else f"{op} has no finite slope there{fact}."
                 if f.get("slope")
-                else f"{what} is {f['kind']} from step {f['step']:,} on: it comes from {op}{fact}."
+                else f"it comes from {op}{fact}."
             )
+            text = f"{what} is {f['kind']} from step {f['step']:,} on: {ends}"
             place, label = f["place"], "first one"
         else:
             text, place, label = (
@@ -200,6 +225,7 @@ class NotFinite(Rule):
             text,
             place,
             label,
+            also=None if f.get("hider") is None else (f["hider"].place, "hides it"),
             layer=self.ev.module_name(f["module"]) if f["module"] is not None else "",
             related=self.lines((f["back"], "backward")) if op else [],
             proof=proof,
@@ -257,13 +283,42 @@ def _squares(x: np.ndarray) -> np.ndarray:
     return (np.abs(x) > most) | (np.abs(x) < 1 / most)
 
 
-def _over(v: Value) -> tuple[str, str] | None:
-    """How large the inputs were of an op that was given finite ones and gave an infinity."""
+def _finite(d: Any) -> bool:
+    """Whether all real numbers of an array are finite; their squares are summed first, which is fast."""
+    if not isinstance(d, np.ndarray) or d.dtype.kind != "f":
+        return True
+    total = float(np.vdot(d, d).real)
+    return total - total == 0.0 or bool(np.isfinite(d).all())
+
+
+def _spoils(v: Value) -> bool:
+    """Whether an op made a NaN, or of finite numbers an infinity; not one that puts an infinity in as a mask."""
     out = array(v)
-    if v.op not in ("exp", "expm1", "cosh", "sinh", "square") or out is None or not np.isinf(out).any():
-        return None
-    d = array(v.parents[0]) if v.parents else None
-    return ("largest input", number(float(d.max()))) if d is not None and np.isfinite(d).all() else None
+    if out is None or out.dtype.kind not in "fc" or not v.parents or np.isfinite(out).all():
+        return False
+    given = [d for x in v.parents if (d := array(x)) is not None and d.dtype.kind in "fc"]
+    if np.isnan(out).any():
+        if v.op.startswith("log") and not any((d == 0).any() for d in given):
+            return False  # below 0 its slope is finite
+        return not any(np.isnan(d).any() for d in given)
+    return v.op not in MASKS and all(np.isfinite(d).all() for d in given)
+
+
+def _hider(v: Value, later: list[Value]) -> Value | None:
+    """The first op that was given what is not finite, as it came of a value, and whose result is.
+
+    Args:
+        v: the value.
+        later: values of the same history, the older first.
+    """
+    spoiled = {id(v)}
+    for one in later:
+        if one.seq > v.seq and any(id(x) in spoiled for x in one.parents):
+            d = array(one)
+            if d is not None and np.isfinite(d).all():
+                return one
+            spoiled.add(id(one))
+    return None
 
 
 def _edge(v: Value) -> tuple[str, str] | None:
@@ -275,6 +330,14 @@ def _edge(v: Value) -> tuple[str, str] | None:
     test = EDGES.get(v.op)
     if v.op == "pow" and len(v.ins) > 1 and v.ins[1].__class__ is not Value and v.ins[1] < 1:
         test = EDGES["sqrt"]
+    if v.op == "pow" and len(v.parents) > 1:
+        exponent = array(v.parents[1])
+        if exponent is None:
+            return None
+        if v.parents[1].needs and (d < 0).any():  # its slope there is a logarithm
+            return "inputs below 0", f"{int((d < 0).sum())} of {d.size}"
+        n = int(((d == 0) & (exponent < 1) & (exponent != 0)).sum())
+        return ("inputs at its edge", f"{n} of {d.size}") if n else None
     if v.op == "pow" and v.consts and isinstance(v.consts[0], (int, float)) and v.consts[0] < 1:
         test = EDGES["sqrt"]
     if v.op in ("div", "true_divide") and len(v.parents) > 1:

@@ -71,11 +71,15 @@ class TrainsInEval(Rule):
     Fires: when at least three steps, and a fifth of all, used a call of a module in evaluation mode whose dropout or
     batch norm ran as in evaluation, and whose own parameters that call's pass reached and an optimizer holds. Norms
     whose weights are frozen are left out; so are all norms of a module that was trained in training mode for 20
-    passes, or loaded, and was given no batch to measure it on since it went to evaluation mode.
+    passes, or loaded, and was given no batch to measure it on since it went to evaluation mode. So are the
+    steps of an optimizer that tunes a part of a module: it was made after the newest pass through that module in
+    training mode, and of the module's elements, tables of embeddings apart, half or more need no gradient or are
+    held by no optimizer made since.
     Wrong if: a trained model is tuned with its statistics kept on purpose.
     Healthy programs tried: frozen norms (`norm.eval()` in a model in training mode), a discriminator in evaluation
     mode while the generator is stepped, teachers, models without dropout and norms, a frozen body of which one layer
-    is thawed, trained models that are tuned with the statistics of their norms.
+    is thawed, trained models that are tuned with the statistics of their norms, biases, heads, adapters and prompts
+    that are tuned with the dropout of the frozen rest switched off.
     """
 
     name, title, certainty, severity, cheap = (
@@ -93,6 +97,8 @@ class TrainsInEval(Rule):
         self.first: tuple[Any, Any, Any] | None = None
         self.own: dict[int, set[int]] = {}
         self.trained: dict[int, int] = {}  # by module: its passes in training mode
+        self.newest: dict[int, int] = {}  # by module: when the newest of them came
+        self.parts: dict[tuple[int, int], bool] = {}  # by module and optimizer: whether it tunes a part
         self.measured: dict[
             int, int
         ] = {}  # by module: the pass before which it was last measured in evaluation mode
@@ -108,6 +114,7 @@ class TrainsInEval(Rule):
         for call in p.calls:
             if call.training:
                 self.trained[id(call.module)] = self.trained.get(id(call.module), 0) + 1
+                self.newest[id(call.module)] = self.ev.seq
             elif call.kept and call.grad and self._matters(call):
                 self.pending.append((call.module, call, p))
 
@@ -137,12 +144,27 @@ class TrainsInEval(Rule):
                 own = self.own[id(module)] = {id(p) for p in module.parameters()}
             used = [ledger.held[id(v)] for v in p.leaves if id(v) in own and id(v) in ledger.held]
             if any(p.number in h.used for h in used):
+                if self._tunes(module, ledger):
+                    return
                 self.count += 1
                 if self.first is None:
                     at = next((m for m in reversed(self.ev.modes) if m[0] == "eval"), None)
                     self.first = (None if at is None else at[2], call.place, call.kept[0])
                 return
             self.pending.append((module, call, p))
+
+    def _tunes(self, module: Any, ledger: Any) -> bool:
+        """Whether an optimizer, made for that, tunes a part of a module."""
+        key = id(module), id(ledger)
+        known = self.parts.get(key)
+        if known is None:
+            since = self.newest.get(id(module), -2)
+            held = {i for one in self.ev.ledgers.values() if one.order > since for i in one.held}
+            weights = [w for w in module.parameters() if id(w) not in self.ev.tables]
+            learn = sum(w.numel() for w in weights if w.requires_grad and id(w) in held)
+            known = ledger.order > since and 2 * learn <= sum(w.numel() for w in weights)
+            self.parts[key] = known
+        return known
 
     def findings(self) -> Iterator[Finding]:
         """Say where the mode was set."""

@@ -8,11 +8,16 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+import sys
+from collections import deque
 from collections.abc import Iterator
+from inspect import CO_OPTIMIZED
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ....engine.base.events import OUTSIDE, kind_of
 from ...line_lookup import Line
 from ...lineage import SHAPED, Value, ancestors, beyond
 from ..finding import DOUBTFUL, LINEAGE, WRONG, Finding
@@ -47,6 +52,7 @@ LARGEST = (
 )
 MEMORIES = ("append", "push", "add", "store", "remember", "insert", "save")
 CUTS = ("detach", "data", "no history", "no_grad")
+STAYS = 0.75  # of the rows of a batch, that are their own successors
 
 
 class OtherDraw(Counting):
@@ -675,9 +681,12 @@ class NextIsNow(Heads):
     Meaning: a step leads from a state to another; an environment that moves its array in place has to hand out copies.
     Fires: when in four looks or more, and in all of them, what the model was given whose result a target adds times a
     number is, in eight rows or more, the same as what the prediction was computed from, in another array, and there
-    are two states or more.
+    are two states or more. Where a few rows have moved, as those that begin with a copy, a quarter of them at most,
+    one more thing is asked: a list or a deque of the program's, of 32 entries or more, holds the same memory in the
+    same place of its entries, in a quarter of up to 64 that are looked at.
     Wrong if: nothing ever moves.
-    Healthy programs tried: states that stay at a wall, one state for all, targets of the same states.
+    Healthy programs tried: states that stay at a wall, one state for all, targets of the same states, states that
+    move in a few steps alone, memories whose entries share a goal.
     """
 
     name, title, certainty, severity = "next is now", "states and next states", LINEAGE, WRONG
@@ -685,6 +694,8 @@ class NextIsNow(Heads):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.moves = False
+        self.partly = False  # whether some rows did
+        self.shares = False  # whether a memory was seen whose entries are one array
         self.states: set[bytes] = set()
 
     def look(self, head: Head, p: Any) -> None:
@@ -703,7 +714,10 @@ class NextIsNow(Heads):
             return
         if np.shares_memory(a, b):
             return
-        self.moves = not np.array_equal(a, b)
+        stays = (a == b).reshape(len(a), -1).all(1)
+        self.moves = float(stays.mean()) < STAYS
+        self.partly = self.partly or not stays.all()
+        self.shares = self.shares or (self.partly and not self.moves and one_memory())
         self.states.update(row.tobytes() for row in a[:16])
         self.note(head.value.place, coming.place, len(a))
 
@@ -713,19 +727,77 @@ class NextIsNow(Heads):
             line = self.ev.line(place)
             if times < 4 or self.moves or line is None or len(self.states) < 2:
                 continue
+            if self.partly and not self.shares:
+                continue
             at = _remembers(line)
             yield self.found(
-                "The next state is the state itself in every row: one array was remembered twice.",
+                "The next state is the state itself in nearly every row: one array is remembered many times."
+                if self.partly
+                else "The next state is the state itself in every row: one array was remembered twice.",
                 at or call,
                 "remembers one array twice",
+                also=(_hands_out(line), "hands out its own"),
                 related=self.lines((call, "is given it as what comes next")),
-                proof=[("looks", times), ("rows", rows), ("rows in which the state has moved", 0)],
+                proof=[
+                    ("looks", times),
+                    ("rows", rows),
+                    ("rows in which the state has moved", "a quarter at most" if self.partly else 0),
+                ],
                 confirm=("(states == following).all()", "True"),
                 unless="nothing ever moves.",
                 advice="Hand out, or remember, a copy of the array: state.copy().",
                 weight=7.0,
                 explains=("learns nothing", "too small", "diverges"),
             )
+
+
+def one_memory() -> bool:
+    """Whether a list or a deque of the program that runs holds, in one place of its entries, one array again and again.
+
+    Its variables are looked through, and the fields of its own objects.
+    """
+    frame: Any = sys._getframe(1)
+    seen: set[int] = set()
+    while frame is not None:
+        code = frame.f_code
+        if kind_of(code.co_filename) == OUTSIDE and not code.co_filename.startswith("<frozen"):
+            own = frame.f_locals
+            values = [*own.values(), *frame.f_globals.values()]
+            if own.__class__ is dict and code.co_flags & CO_OPTIMIZED:
+                own.clear()  # a copy that the frame keeps, and with it all that its variables held by now
+            for value in values:
+                fields = getattr(value, "__dict__", None)
+                if isinstance(value, (type, ModuleType)) or callable(value):
+                    fields = None
+                memories: list[Any] = [
+                    x for x in (value, *(fields or {}).values()) if type(x) in (list, deque)
+                ]
+                for one in memories:
+                    if len(one) >= 32 and id(one) not in seen and len(seen) < 64:
+                        seen.add(id(one))
+                        if _repeats(one):
+                            return True
+        frame = frame.f_back
+    return False
+
+
+def _repeats(memory: Any) -> bool:
+    """Whether entries of a memory have the same array in the same place, in a quarter of those looked at or more."""
+    entries = list(itertools.islice(memory, 0, None, max(1, len(memory) // 64)))[:64]
+    known: dict[Any, list] = {}
+    for entry in entries:
+        parts = (
+            entry
+            if isinstance(entry, (tuple, list))
+            else entry.values()
+            if isinstance(entry, dict)
+            else getattr(entry, "__dict__", {}).values()
+        )
+        for k, part in enumerate(itertools.islice(parts, 8)):
+            d = getattr(part, "_data", part)
+            if isinstance(d, np.ndarray) and d.size > 1:
+                known.setdefault(k, []).append((d.__array_interface__["data"][0], d.shape))
+    return any(len(at) >= 32 and len(set(at)) <= 0.75 * len(at) for at in known.values())
 
 
 def _remembers(line: Line) -> Line | None:
@@ -737,6 +809,28 @@ def _remembers(line: Line) -> Line | None:
             if len(given) >= 4:
                 found.add(n.lineno)
     return at_line(line, found.pop()) if len(found) == 1 else None
+
+
+def _hands_out(line: Line) -> Line | None:
+    """The last line of a file that returns a field, which its class changes in place."""
+    tree, found = tree_of(line.file), set()
+    for owner in () if tree is None else ast.walk(tree):
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        nodes = list(ast.walk(owner))
+        targets = [n.target for n in nodes if isinstance(n, ast.AugAssign)]
+        targets += [
+            t for n in nodes if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Subscript)
+        ]
+        changed = {ast.unparse(t.value if isinstance(t, ast.Subscript) else t) for t in targets}
+        for n in nodes:
+            if not isinstance(n, ast.Return):
+                continue
+            value = n.value
+            first = value.elts[0] if isinstance(value, ast.Tuple) and value.elts else value
+            if isinstance(first, ast.Attribute) and ast.unparse(first) in changed:
+                found.add(n.lineno)
+    return at_line(line, max(found)) if found else None
 
 
 RULES = (

@@ -505,9 +505,10 @@ class NotHeld(Rule):
     Meaning: what has a gradient and computes should be stepped by an optimizer, or be made not to need a gradient.
     Fires: when three passes or more reached a parameter that is in no optimizer and that the program did not write,
     an optimizer made three steps, and one of these is seen: the parameter was registered after that optimizer was
-    made; its module was called and is in no outermost model's `parameters()`; it is a plain tensor kept by a module;
-    or it is a weight of such a model that still has the random values that its layer drew, or one of its parameters
-    that was frozen in this run and needs a gradient by now.
+    made; its module was called and is in no outermost model's `parameters()`; it is a plain tensor kept by a module,
+    or the only variable that such a tensor was computed from, which has no name and is in no module; or it is a weight
+    of such a model that still has the random values that its layer drew, or one of its parameters that was frozen in
+    this run and needs a gradient by now.
     Wrong if: the part is meant to keep its random values.
     Healthy programs tried: a trained body with an optimizer for the head, updates by hand, adversarial inputs, two
     optimizers that share a model, saliency.
@@ -569,14 +570,20 @@ class NotHeld(Rule):
         plain = [(v, keeper) for v in loose if (keeper := self._attribute(v))]
         if plain:
             v, (module, own) = plain[0]
+            is_leaf = getattr(module, own, None) is v or not hasattr(getattr(module, own, None), "_data")
             yield self._say(
-                f"{ev.module_name(module) or type(module).__name__}.{own} is a plain tensor: no optimizer holds it.",
+                f"{ev.module_name(module) or type(module).__name__}.{own} is a plain tensor: no optimizer holds it."
+                if is_leaf
+                else f"{ev.module_name(module) or type(module).__name__}.{own} is the result of an op, no Parameter: "
+                "no optimizer holds it.",
                 self._data_place(v) or self._written_as(module, own),
                 "no Parameter",
                 at,
                 [v for v, _ in plain],
                 layer=ev.module_name(module),
-                advice=f"self.{own} = nn.Parameter(...)",
+                advice=f"self.{own} = nn.Parameter(...)"
+                if is_leaf
+                else "Make a Parameter of the result: nn.Parameter(x * 0.1).",
                 weight=6.0,
             )
             return
@@ -660,11 +667,21 @@ class NotHeld(Rule):
     def _attribute(self, v: Any) -> tuple[Any, str] | None:
         for module, _ in self.ev.parts.values():
             for own, value in vars(module).items():
-                if value is v:
+                if value is v or (
+                    hasattr(value, "_data")
+                    and value._node is not None
+                    and self._nameless(v, self.ev.leaves_of(value))
+                ):
                     return module, own
                 if isinstance(value, (list, tuple)) and any(x is v for x in value):
                     return module, own
         return None
+
+    def _nameless(self, v: Any, leaves: list) -> bool:
+        """Whether a leaf is the only one of several that something came of, and nobody's variable or parameter."""
+        return (
+            len(leaves) == 1 and leaves[0] is v and id(v) not in self.ev.registered and not self.ev.name_of(v)
+        )
 
     def _written_as(self, module: Any, own: str) -> Any:
         """The line of the module's class that assigns an attribute."""

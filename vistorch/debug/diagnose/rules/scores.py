@@ -131,7 +131,8 @@ class BesideItself(Heads):
     in which the diagonal is the largest entry of nine rows of ten and not the one that is asked for; or is asked for
     in all rows.
     Wrong if: the samples themselves are to be recognised.
-    Healthy programs tried: diagonals that are masked or left out, two views of a batch, prototypes.
+    Healthy programs tried: diagonals that are masked or left out, two views of a batch, apart or as halves of one
+    result, prototypes.
     """
 
     name, title, certainty, severity = "beside itself", "samples beside themselves", LINEAGE, WRONG
@@ -150,7 +151,7 @@ class BesideItself(Heads):
             v = v.parents[0]
         if v.op not in PRODUCTS or len(v.parents) < 2:
             return
-        a, b = (beyond(x, SHAPED) for x in v.parents[-2:])
+        a, b = (beyond(x, SHAPED - {"slice", "select", "narrow"}) for x in v.parents[-2:])
         if a is not b:
             return
         rows = np.arange(len(scores))

@@ -124,10 +124,11 @@ class OneStays(Rule):
 
     Meaning: the targets of a batch belong to its inputs; a name of an earlier loop still holds those of another.
     Fires: when in four looks or more, and in all, what the model was given was picked out of more rows and was
-    another in four of them, while the targets of the only comparison, eight or more, of several values and not in
-    rising order, were the same; or the other way round.
+    another in four of them, while the targets of the only comparison, eight or more, of several values, not in rising
+    order and not each row of as many scores once, were the same; or the other way round.
     Wrong if: one answer for all batches is wanted.
-    Healthy programs tried: positions as targets, labels of real and generated, full batches with noise, prototypes.
+    Healthy programs tried: positions as targets, labels of real and generated, full batches with noise, prototypes,
+    partners among the rows of a batch.
     """
 
     name, title, certainty, severity = "one stays", "targets of another batch", LINEAGE, WRONG
@@ -151,6 +152,9 @@ class OneStays(Rule):
         flat = y.reshape(-1)
         if bool((flat[1:] >= flat[:-1]).all()) or x.ndim < 2 or len(x) < 4:
             return
+        rows = np.arange(len(flat))
+        if head.prediction.shape == (len(flat), len(flat)) and np.array_equal(np.sort(flat), rows):
+            return  # each row asks for another: these are rows of the batch, and no answers
         self.looks += 1
         for seen, d in zip(self.seen, (x, y), strict=True):
             seen.add(hash((d.shape, d.reshape(-1)[:4096].tobytes())))

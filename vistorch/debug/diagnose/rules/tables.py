@@ -14,10 +14,10 @@ import numpy as np
 from ...line_lookup import Line, cell_of
 from ...lineage import Value, beyond
 from ..evidence import MOVES
-from ..finding import LINEAGE, WRONG
+from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG
 from ..heads import CLASSES, PROBABILITIES, array
-from ..written import LOOPS, at_line, tree_of
-from .base import Counting
+from ..written import LOOPS, at_line, mentions, tree_of
+from .base import Counting, Rule
 from .padding import ids_of, token_of
 from .structure import heads_at
 
@@ -434,4 +434,89 @@ def _bound(tree: Any, call: ast.Call) -> int | None:
     return None
 
 
-RULES = (RealPadding, NoOffsets, OtherRange)
+class FrozenBlank(Rule):
+    """A table that `from_pretrained` froze by its default has rows of zeros that are looked up: they stay the same.
+
+    Meaning: `Embedding.from_pretrained` freezes its table unless it is given `freeze=False`; words without a vector of
+    their own cannot be told apart, and never learn one.
+    Fires: when a table without a gradient was made by a call of `from_pretrained` that is given no `freeze`, in a file
+    that does not mention `requires_grad`, an optimizer that made three steps holds it, and over three looks or more at
+    least 8 of its rows, that of the padding apart, that were looked up hold nothing but zeros, and these are 15 % or
+    more of all rows that were looked up, and of all lookups.
+    Wrong if: words without a vector are to count for nothing.
+    Healthy programs tried: `freeze=False`, tables that are frozen on purpose, whole tables, a row for the padding and
+    one for what is unknown, rows that are rarely met.
+    """
+
+    name, title, certainty, severity = "frozen blank", "tables that are frozen by default", EXACT, DOUBTFUL
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.before = 0
+        self.met: dict[int, list] = {}  # by table: it, its module, how often each row was met, looks
+
+    def at_look(self, p: Any) -> None:
+        """Count what is looked up in tables without a gradient."""
+        before, self.before = self.before, self.ev.seq
+        if p.root is None or not p.accumulates:
+            return
+        for v in self.ev.values:
+            weight = getattr(v.module, "weight", None)
+            if v.op != "embedding" or v.seq <= before or v.needs or weight is None or weight._rg:
+                continue
+            d, rows = array(ids_of(v)), weight.shape[0]
+            if d is None or not d.size or rows > MOST or d.min() < 0 or d.max() >= rows:
+                continue
+            entry = self.met.setdefault(id(weight), [weight, v.module, np.zeros(rows, np.int64), set()])
+            entry[2] += np.bincount(d.reshape(-1), minlength=rows)
+            entry[3].add(p.number)
+
+    def findings(self) -> Iterator:
+        """Say which table."""
+        ev = self.ev
+        for weight, module, met, looks in self.met.values():
+            held = any(id(weight) in one.held and one.steps >= LOOKS for one in ev.ledgers.values())
+            table = getattr(weight, "_data", None)
+            made = ev.origins.get(id(module))
+            line = None if made is None else ev.line(made[2])
+            if not held or len(looks) < LOOKS or not isinstance(table, np.ndarray) or line is None:
+                continue
+            padding = getattr(module, "padding_idx", None)
+            if padding is not None:
+                met[padding] = 0
+            blank = (met > 0) & ~table.any(1)
+            rows, every = int(blank.sum()), int((met > 0).sum())
+            if rows < 8 or rows < 0.15 * every or met[blank].sum() < 0.15 * met.sum():
+                continue
+            if not _by_default(line) or mentions(line, ("requires_grad", "requires_grad_")):
+                continue
+            yield self.found(
+                f"from_pretrained freezes its table: {rows} rows of zeros that are looked up stay what they are.",
+                line,
+                "freezes it",
+                layer=ev.module_name(module),
+                proof=[
+                    ("rows that were looked up", every),
+                    ("of them all zeros", rows),
+                    ("share of the lookups", f"{met[blank].sum() / met.sum():.2f}"),
+                ],
+                confirm=("table.weight.requires_grad", "False"),
+                unless="words without a vector are to count for nothing.",
+                advice="Give it freeze=False.",
+                weight=4.0,
+            )
+            return
+
+
+def _by_default(line: Line) -> bool:
+    """Whether a line makes a table by `from_pretrained` and does not say whether it is frozen."""
+    tree = tree_of(line.file)
+    for n in () if tree is None else ast.walk(tree):
+        if isinstance(n, ast.Call) and n.lineno <= line.line <= (n.end_lineno or n.lineno):
+            if getattr(n.func, "attr", "") == "from_pretrained":
+                named = [k.arg for k in n.keywords]
+                return len(n.args) < 2 and "freeze" not in named and None not in named
+    return False
+
+
+RULES = (RealPadding, NoOffsets, OtherRange, FrozenBlank)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, errors
+from ...base.events import listeners
 from ...core import out_argument
 from ...core.op_factory import op
 from ...core.registry import public
@@ -128,7 +129,10 @@ def _by_numbers(mean: Any, std: Any, size: Any, generator: Any, out: Any, option
     dt = dtypes.default.np if dtype is None else dtypes.as_np(dtype, "normal")
     place = place_of(device, "normal")
     d = drawn(draw, pick(generator, place, "normal"), shape, dt)
-    return leaf(bare(put(d, place), place), requires_grad, "normal")
+    o = leaf(bare(put(d, place), place), requires_grad, "normal")
+    if (emit := listeners.data) is not None:
+        emit(o, "normal")
+    return o
 
 
 def _of_tensors(mean: Any, std: Any, tensors: tuple, place: Any, source: Any, dt: Any) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
+from ...base.events import listeners
 from ...core.registry import public
 from ...core.tensor import Tensor
 from ...kernels import sampling
@@ -101,7 +102,11 @@ def _plain(name: str, draw: Any, meaning: str, shown: str) -> Any:
         place = place_of(device, name)
         d = drawn(draw, pick(generator, place, name), shape, dt)
         o = bare(d if place is CPU else put(d, place), place)
-        return o if requires_grad is False else leaf(o, requires_grad, name)
+        if requires_grad is not False:
+            leaf(o, requires_grad, name)
+        if (emit := listeners.data) is not None:
+            emit(o, name)
+        return o
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""{meaning}
@@ -149,7 +154,10 @@ def _like(name: str, draw: Any, meaning: str) -> Any:
         check_layout(layout, name)
         d, place = like(input, dtype, device, memory_format, name)
         d[...] = put(values_for(d, draw, pick(generator, place, name)), place)
-        return leaf(bare(d, place), requires_grad, name)
+        o = leaf(bare(d, place), requires_grad, name)
+        if (emit := listeners.data) is not None:
+            emit(o, name)
+        return o
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""{meaning}

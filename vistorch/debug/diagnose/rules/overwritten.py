@@ -1,0 +1,268 @@
+"""Targets that are the memory of inputs, and written: what was to be found is asked for no more.
+
+Invariant: one memory is known by its arrays; that it was meant to be two, by the names that the text gives it.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...line_lookup import Line
+from ...lineage import SHAPED, Value, ancestors
+from ..evidence import ENOUGH
+from ..finding import EXACT, WRONG, Finding
+from ..heads import CLASSES, PROBABILITIES, VALUES, array
+from ..written import at_line, called_name, draws, functions_of, scope_of, tree_of
+from .base import Counting
+from .structure import heads_at
+
+DEEP = 6000  # values behind a loss
+LOOKS = 3
+PARTS = frozenset(("select", "slice", "narrow", "expand"))
+VIEWS = ("view", "reshape", "squeeze", "unsqueeze", "detach", "flatten", "contiguous", "view_as")
+
+
+class TargetOverwritten(Counting):
+    """The targets are the memory of the inputs, into which something random was written in between.
+
+    Meaning: `labels = inputs` gives one tensor two names; what is written into the one is in the other.
+    Fires: when in three looks, and in all in which such a write was made, what a loss asks for is, moved, picked from
+    or stacked, all of the memory that the model was given too, or looked up rows by, and in that turn it was written
+    by an assignment to a part, an assignment like `+=`, or an in-place method, through a variable of which the text
+    says, in the same scope and before it, that it is another name of a second one (an assignment of the variable or
+    of a view of it), or that it is an argument of the function, which gives it back and whose result, in its only
+    call, has another name than what it was given, which is used on; and a random function stands in the index of that
+    assignment, or in the other statements, or in what gave their names values there.
+    Wrong if: the targets are to be written as well.
+    Healthy programs tried: labels that are cloned, autoencoders whose input is scaled in place, next words of one
+    row, batches that are filled in place, noise that is added to data and to its copy, words dropped from both.
+    """
+
+    name, title, certainty, severity = "target overwritten", "memory of targets and inputs", EXACT, WRONG
+
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.turn = -1
+        self.written: list[
+            tuple[Any, Any, int]
+        ] = []  # in this turn: arrays, places, the newest value by then
+        self.texts: dict[Any, Any] = {}  # by place: the lines of the text, if it says so
+
+    def at_write(self, tensor: Any, value: Any, place: Any) -> None:
+        """Note what is written in a turn that is looked at."""
+        if not self.ev.looked or tensor._rg or place is None or self.ev.looks >= ENOUGH:
+            return
+        if self.turn != self.ev.turn:
+            self.turn, self.written = self.ev.turn, []
+        if len(self.written) < 256 and tensor._node is None and isinstance(tensor._data, np.ndarray):
+            if self._told(place) is not None:
+                self.written.append((tensor._data, place, self.ev.seq))
+
+    def at_look(self, p: Any) -> None:
+        """Compare the memory of inputs and targets."""
+        written, self.written = self.written if self.turn == self.ev.turn else [], []
+        if p.root is None or not p.accumulates or not written:
+            return
+        given = [self.ev.of(c.inputs) for c in p.calls if c.inputs is not None] + self.ev.fed(p)
+        for v in itertools.islice(ancestors(p.root), DEEP):
+            if v.op.startswith("embedding"):
+                given += [x for x in v.parents if not x.needs]
+        asked = [
+            h.target
+            for h in heads_at(self.ev, p)
+            if h.target is not None and not h.target.needs and h.kind in (CLASSES, PROBABILITIES, VALUES)
+        ]
+        seen: dict[Any, bool] = {}
+        for d, place, when in written if asked else ():
+            hit = _reads(d, asked, when) and _reads(d, given, when)
+            seen[place] = seen.get(place, False) or hit
+        for place, hit in seen.items():
+            entry = self.times.setdefault(place, [0, 0, p.root.place])
+            entry[0 if hit else 1] += 1
+
+    def _told(self, place: Any) -> tuple[Line, Line] | None:
+        if place not in self.texts:
+            self.texts[place] = named_before(self.ev.line(place)) if len(self.texts) < 256 else None
+        return self.texts[place]
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where the second name is given."""
+        for place, (times, other, loss) in self.times.items():
+            told = self.texts.get(place)
+            if times < LOOKS or other or told is None:
+                continue
+            named, write = told
+            yield self.found(
+                "The targets are the inputs themselves, and this line gives no copy: what is written is asked for.",
+                named,
+                "one memory",
+                also=(write, "writes into both") if write.line != named.line else (None, ""),
+                related=self.lines((loss, "asks for what was written")),
+                proof=[("looks", times), ("memories of inputs and targets", 1)],
+                confirm=("labels.data_ptr() == inputs.data_ptr()", "True"),
+                unless="the targets are to be written as well.",
+                advice="Take a copy before the write: .clone().",
+                weight=8.0,
+                explains=("one class", "learns nothing", "unrelated", "mean", "target given", "zero loss"),
+            )
+
+
+def _reads(d: np.ndarray, values: list[Value], when: int) -> bool:
+    """Whether values are some memory, or were picked from it or put together of it after it was written."""
+    waiting, left = list(values), 1024
+    while waiting and left:
+        v = waiting.pop()
+        left -= 1
+        own = array(v)
+        if own is not None and (own is d or (own.size == d.size and _start(own) == _start(d))):
+            return True
+        if v.model is not None or v.needs or not v.parents:
+            continue
+        before = array(v.parents[0])
+        copied = own is None or before is None or not np.may_share_memory(own, before)
+        if copied and v.seq <= when:
+            continue
+        if v.op == "stack":
+            waiting += v.parents
+        elif v.op in SHAPED - PARTS or v.op.startswith("index"):
+            waiting.append(v.parents[0])
+    return False
+
+
+def _start(d: np.ndarray) -> int:
+    return d.__array_interface__["data"][0]
+
+
+def named_before(line: Line | None) -> tuple[Line, Line] | None:
+    """The line that gave what is written at random in a line a second name, and that of the write.
+
+    Args:
+        line: of the write.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    scope = scope_of(tree, line.line)
+    inner = {
+        id(n) for f in functions_of(tree) if f is not scope and f.lineno > line.line for n in ast.walk(f)
+    }
+    inner |= {id(n) for f in functions_of(tree) if scope is tree for n in ast.walk(f)}
+    nodes = [n for n in ast.walk(scope) if id(n) not in inner]
+    assigns = [n for n in nodes if isinstance(n, ast.Assign)]
+    for node in nodes:
+        if isinstance(node, ast.stmt) and node.lineno <= line.line <= (node.end_lineno or node.lineno):
+            name = _written(node)
+            if name and _at_random(node, assigns, name):
+                at = _second_name(name, node, assigns) or _returned(tree, scope, name, assigns)
+                if at is not None:
+                    return at_line(line, at), at_line(line, node.lineno)
+    return None
+
+
+def _written(node: ast.stmt) -> str:
+    """The variable whose memory a statement writes; "" where it writes none."""
+    target: Any = None
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        target = node.targets[0].value
+    elif isinstance(node, ast.AugAssign):
+        target = node.target.value if isinstance(node.target, ast.Subscript) else node.target
+    elif isinstance(node, (ast.Expr, ast.Return)) or isinstance(node, ast.Assign):
+        value = node.value
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if value.func.attr.endswith("_") and not value.func.attr.startswith("_"):
+                target = value.func.value
+            value = value.func.value
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _at_random(node: ast.stmt, assigns: list[ast.Assign], name: str) -> bool:
+    """Whether a random function says what a statement writes: where, or how much it adds, not all that is there."""
+    told: ast.AST = node
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+        told = node.targets[0].slice
+    if draws(told):
+        return True
+    names = {n.id for n in ast.walk(told) if isinstance(n, ast.Name)} - {name}
+    for _ in range(2):
+        given = [a for a in assigns if names & _names(a)]
+        if any(draws(a.value) for a in given):
+            return True
+        names |= {n.id for a in given for n in ast.walk(a.value) if isinstance(n, ast.Name)} - {name}
+    return False
+
+
+def _second_name(name: str, write: ast.stmt, assigns: list[ast.Assign]) -> int | None:
+    """The line before a write that gives its variable a second name, none of the two being bound again by then."""
+    for node in sorted(assigns, key=lambda n: -n.lineno):
+        if node.lineno >= write.lineno:
+            continue
+        pairs: list[tuple[str, str]] = []
+        for target in node.targets:
+            two = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            for t, v in zip(target.elts, node.value.elts, strict=False) if two else [(target, node.value)]:  # type: ignore[attr-defined]
+                source = _viewed(v)
+                if isinstance(t, ast.Name) and source and source != t.id:
+                    pairs.append((t.id, source))
+        both = [t.id for t in node.targets if isinstance(t, ast.Name)]
+        if len(both) == 2 and not isinstance(node.value, ast.Constant):
+            pairs.append((both[0], both[1]))
+        if any(name in pair for pair in pairs):
+            pair = next(pair for pair in pairs if name in pair)
+            again = [a for a in assigns if node.lineno < a.lineno < write.lineno and _names(a) & set(pair)]
+            return None if again else node.lineno
+        if name in _names(node):
+            return None
+    return None
+
+
+def _viewed(node: ast.expr) -> str:
+    """The variable that an expression is another name of."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VIEWS:
+        node = node.func.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _returned(tree: ast.Module, scope: ast.AST, name: str, assigns: list[ast.Assign]) -> int | None:
+    """The line of the only call of a function that writes into what it is given, where that is used on as well."""
+    if not isinstance(scope, ast.FunctionDef):
+        return None
+    every = [a.arg for a in scope.args.args]
+    if name not in every or any(name in _names(a) for a in assigns):
+        return None
+    back = [n.value for n in ast.walk(scope) if isinstance(n, ast.Return) and n.value is not None]
+    if not any(_viewed(e) == name for v in back for e in (v.elts if isinstance(v, ast.Tuple) else [v])):
+        return None
+    at = every.index(name) - (every[0] == "self")
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and called_name(n.func) == scope.name]
+    if len(calls) != 1 or len(calls[0].args) <= at:
+        return None
+    call, given = calls[0], _viewed(calls[0].args[at])
+    around = scope_of(tree, call.lineno)
+    for node in ast.walk(around):
+        if isinstance(node, ast.Assign) and node.value is call and given and given not in _names(node):
+            later = [
+                n
+                for n in ast.walk(around)
+                if isinstance(n, ast.Name) and n.id == given and n.lineno > call.lineno
+            ]
+            return call.lineno if any(isinstance(n.ctx, ast.Load) for n in later) else None
+    return None
+
+
+def _names(node: ast.Assign) -> set[str]:
+    """The variables that an assignment binds."""
+    return {
+        t.id
+        for x in node.targets
+        if not isinstance(x, ast.Subscript)
+        for t in ast.walk(x)
+        if isinstance(t, ast.Name)
+    }
+
+
+RULES = (TargetOverwritten,)

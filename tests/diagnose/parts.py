@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import eighth, fifth, fourth, independent, ninth, second, seventh, sixth, structured, third  # noqa: F401  (it enters its programs)
+from . import (
+    eighth,
+    eleventh,
+    fifth,
+    fourth,
+    independent,
+    ninth,
+    second,
+    seventh,
+    sixth,
+    tenth,
+    third,
+)
 from .bases import BASES
 from .faults import FAULTS
 from .healthy import HEALTHY
@@ -74,6 +86,8 @@ PARTS = (
             ("seventh", "two people", seventh.PROGRAMS, READ),
             ("eighth", "two people", eighth.PROGRAMS, READ),
             ("ninth", "two people", ninth.PROGRAMS, READ),
+            ("tenth", "five people", tenth.PROGRAMS, READ),
+            ("eleventh", "three people", eleventh.PROGRAMS, "no rule was changed on it since"),
         )
     ),
 )

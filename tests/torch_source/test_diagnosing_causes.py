@@ -16,7 +16,7 @@ from tests.diagnose.marked import HEAD, guilty
 
 from .test_diagnosing import diagnosed
 
-ROOMS = {
+SOURCES = {
     "not finite": test_finite_rules,
     "no leaf": test_leaves_rules,
     "next is now": test_memories_rules,
@@ -24,8 +24,8 @@ ROOMS = {
     "never trained": test_untrained_rules,
     "collapses": test_collapse_rules,
 }
-FAULTY = {(rule, name): text for rule, room in ROOMS.items() for name, text in room.FAULTY.items()}
-HEALTHY = {(rule, name): text for rule, room in ROOMS.items() for name, text in room.HEALTHY.items()}
+FAULTY = {(rule, name): text for rule, source in SOURCES.items() for name, text in source.FAULTY.items()}
+HEALTHY = {(rule, name): text for rule, source in SOURCES.items() for name, text in source.HEALTHY.items()}
 
 
 @pytest.fixture(autouse=True)

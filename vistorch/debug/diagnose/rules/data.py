@@ -368,7 +368,7 @@ class NeverAsked(Rule):
     Meaning: what is not among the training data is not learned; a split without shuffling may leave a class out.
     Fires: when answers of the model are compared with the classes of eight samples or more, and one class among them
     is in none of the training batches that were looked at; these batches hold on average three quarters or more of
-    the classes that training asks for; the losses of training were not told to pass over it; and as many training
+    the classes that training asks for; the losses of training do not pass over it; and as many training
     samples as were seen would have missed that class, at its share in evaluation (a half at most), less than once in
     ten thousand times. Comparisons that are picked from, or joined with other tensors, before they are counted, are
     left out: what these leave of them is not known.

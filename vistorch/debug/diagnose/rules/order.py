@@ -229,7 +229,7 @@ class OtherPartner(Counting):
     of the same n samples in turn; or asks for its neighbour, and they are one view after the other. Views are those
     of the same samples where both come from one value of n rows, without a gradient, through layers and what computes
     rows by themselves.
-    Wrong if: other samples are to be told alike.
+    Wrong if: other samples are to be taken as alike.
     Healthy programs tried: both joined and asked for half the rows away, both in turn and asked for neighbours,
     scores of one view with the other, views that were chunked.
     """
@@ -271,9 +271,9 @@ class OtherPartner(Counting):
             if times < 3 or right:
                 continue
             there = "its neighbour" if form == "turns" else f"row {n // 2}"
-            told = f"row {n // 2}" if form == "turns" else "row 1"
+            asked_row = f"row {n // 2}" if form == "turns" else "row 1"
             yield self.found(
-                f"The other view of row 0 is {there}, and the loss asks for {told}: partners are other samples.",
+                f"The other view of row 0 is {there}, and the loss asks for {asked_row}: partners are other samples.",
                 joined,
                 "joins the views",
                 also=(asked, "says who belongs together"),
@@ -283,7 +283,7 @@ class OtherPartner(Counting):
                     ("other view of row 0", 1 if form == "turns" else n // 2),
                 ],
                 confirm=("the samples of row 0 and of row targets[0]", "not the same"),
-                unless="other samples are to be told alike.",
+                unless="other samples are to be taken as alike.",
                 advice="Join the views with torch.cat([a, b]), and ask for (arange(2n) + n) % 2n.",
                 weight=7.0,
                 explains=("learns nothing", "unrelated", "too small", "mean"),

@@ -60,7 +60,7 @@ class TargetOverwritten(Counting):
         if self.turn != self.ev.turn:
             self.turn, self.written = self.ev.turn, []
         if len(self.written) < 256 and tensor._node is None and isinstance(tensor._data, np.ndarray):
-            if self._told(place) is not None:
+            if self._texts_of(place) is not None:
                 self.written.append((tensor._data, place, self.ev.seq))
 
     def at_look(self, p: Any) -> None:
@@ -85,7 +85,7 @@ class TargetOverwritten(Counting):
             entry = self.times.setdefault(place, [0, 0, p.root.place])
             entry[0 if hit else 1] += 1
 
-    def _told(self, place: Any) -> tuple[Line, Line] | None:
+    def _texts_of(self, place: Any) -> tuple[Line, Line] | None:
         if place not in self.texts:
             self.texts[place] = named_before(self.ev.line(place)) if len(self.texts) < 256 else None
         return self.texts[place]
@@ -93,10 +93,10 @@ class TargetOverwritten(Counting):
     def findings(self) -> Iterator[Finding]:
         """Say where the second name is given."""
         for place, (times, other, loss) in self.times.items():
-            told = self.texts.get(place)
-            if times < LOOKS or other or told is None:
+            known = self.texts.get(place)
+            if times < LOOKS or other or known is None:
                 continue
-            named, write = told
+            named, write = known
             yield self.found(
                 "The targets are the inputs themselves, and this line gives no copy: what is written is asked for.",
                 named,
@@ -182,12 +182,12 @@ def _written(node: ast.stmt) -> str:
 
 def _at_random(node: ast.stmt, assigns: list[ast.Assign], name: str) -> bool:
     """Whether a random function says what a statement writes: where, or how much it adds, not all that is there."""
-    told: ast.AST = node
+    picked: ast.AST = node
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-        told = node.targets[0].slice
-    if draws(told):
+        picked = node.targets[0].slice
+    if draws(picked):
         return True
-    names = {n.id for n in ast.walk(told) if isinstance(n, ast.Name)} - {name}
+    names = {n.id for n in ast.walk(picked) if isinstance(n, ast.Name)} - {name}
     for _ in range(2):
         given = [a for a in assigns if names & _names(a)]
         if any(draws(a.value) for a in given):

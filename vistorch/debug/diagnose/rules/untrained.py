@@ -94,7 +94,7 @@ class NeverTrained(Rule):
             if not measured or passes < ev.passes or not self._untrained(module):
                 continue
             by_passes = not ev.by_grad and id(module) not in self.used
-            other = self._twin(module) if by_passes else None
+            other = self._counterpart(module) if by_passes else None
             copied = _copies(ev.line(place)) if not ev.passes or ev.by_grad else None
             if other is None and copied is None:
                 continue
@@ -147,7 +147,7 @@ class NeverTrained(Rule):
             return False
         return later is None or later[0] <= begun[3]
 
-    def _twin(self, module: Any) -> Any:
+    def _counterpart(self, module: Any) -> Any:
         """A trained module of the same kind, if none of its kind but untrained ones was ever measured."""
         kind = _kind_of(module)
         for one, _, _, passes, _ in self.seen.values():

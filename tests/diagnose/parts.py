@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import (
+from . import (  # noqa: F401  (structured enters its programs)
     eighth,
     eleventh,
     fifth,
@@ -17,6 +17,7 @@ from . import (
     second,
     seventh,
     sixth,
+    structured,
     tenth,
     third,
 )

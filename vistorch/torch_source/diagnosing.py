@@ -158,7 +158,7 @@ class Reader:
         Args:
             kept: the arrays of these, by id.
         """
-        self.nodes = {}
+        self.nodes.clear()  # its nodes know it
         self.arrays = {
             i: one
             for i, one in self.arrays.items()

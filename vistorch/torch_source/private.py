@@ -544,6 +544,10 @@ def key_of_memory(tensor: Any) -> int:
         return 0
 
 
+def _nothing(*given: Any) -> None:
+    """Do nothing."""
+
+
 class _Steps:
     """Those that want to be called at each step of any optimizer.
 
@@ -582,6 +586,7 @@ class _Step:
         owner = self.owner
         if self in owner.each:
             owner.each.remove(self)
+        self.function = _nothing  # who keeps the handle is not kept by it
         if not owner.each and owner.handle is not None:
             owner.handle.remove()
             owner.handle = None

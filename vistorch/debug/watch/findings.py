@@ -53,6 +53,8 @@ class Findings:
     followed: Any = None  # the alarm that a window was opened for
     on: bool = True  # whether rules look on at all
     blind: Callable[[], bool] = lambda: False  # whether the loop runs compiled, whose ops nobody sees
+    # whether a pass has shown that it does not: what follows PyTorch's ops would be compiled with them
+    known_plain: Callable[[], bool] = lambda: False
 
     # ---- windows -----------------------------------------------------------------------------------------------
     def open(self) -> None:
@@ -67,7 +69,10 @@ class Findings:
         if any(source.is_compiled(one) for source in sources for one in (probe.model, *names.values())):
             self.on = False  # what follows its ops would have it compiled anew
             return
-        self.window = Window([source for source in sources if has(source, "diagnose")], names)
+        sources = [s for s in sources if has(s, "diagnose") and (s.name == "vistorch" or self.known_plain())]
+        if not sources:
+            return
+        self.window = Window(sources, names)
         self.began = self.progress.step
         self.window.__enter__()
         if self.began:  # before the first step it is no time of the loop's
@@ -83,11 +88,16 @@ class Findings:
             self.followed = alarm
             if fresh or self.budget.may("findings", step):
                 self.open()
+        elif (
+            self.alarms.probe.source not in window.sources
+        ):  # it runs on PyTorch, as the first step has shown
+            self.drop()
+            self.open()
         elif window.broken is not None or self.blind():
             self.on = False
-            self.drop()
             if window.broken is not None:
                 self.failures.append(f"{type(window.broken).__name__}: {window.broken}")
+            self.drop()
         elif window.turn >= TURNS or window.passes >= PASSES or step - self.began >= 4 * TURNS:
             self.close()
 
@@ -106,6 +116,7 @@ class Findings:
         window, self.window = self.window, None
         if window is not None:
             window.__exit__()
+            window.let_go()
 
     def close(self, last: bool = False) -> None:
         """End the window, and take what it found for what is known.
@@ -127,6 +138,7 @@ class Findings:
         if not last or window.turn >= TURNS // 2 or not self.items:
             self._take(window)
         self.budget.charge("findings", window.price)
+        window.let_go()
         self.budget.end("findings", begun)
 
     def _take(self, window: Window) -> None:

@@ -184,7 +184,8 @@ class Run:
         self.findings = Findings(self.progress, self.budget, self.alarms, self.log, self.changes)
         self.findings.on = findings
         self.alarms.find = self.findings.origin
-        self.findings.blind = lambda: self.listeners.main.compiled is True
+        self.findings.blind = lambda: any(one.compiled for one in self.listeners.each)
+        self.findings.known_plain = lambda: any(one.compiled is False for one in self.listeners.each)
         self.controls = Controls(
             self.progress,
             self.commands,

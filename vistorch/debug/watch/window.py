@@ -20,6 +20,7 @@ CHEAP = tuple(rule for rule in RULES if rule.cheap)
 # batch 4 and a network of two small layers: 31 to 37 us of vistorch's ops, 115 to 140 us of PyTorch's
 # (`python -m benchmarks.watching`).
 PRICES = {"vistorch": 36e-6, "torch": 140e-6}
+OVER = RuntimeError("the window is over")
 
 
 class Window:
@@ -49,6 +50,14 @@ class Window:
         """Follow no more."""
         for one in reversed(self.each):
             one.__exit__(None, None, None)
+
+    def let_go(self) -> None:
+        """What it found is known: keep nothing of the loop's. Rules and evidence know each other, and go at once."""
+        for one in self.each:
+            one.forget()
+            vars(one).clear()
+            one.broken = OVER  # the event at hand may still reach it
+        self.each = []
 
     @property
     def main(self) -> Evidence:

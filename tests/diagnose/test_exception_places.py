@@ -235,10 +235,10 @@ out = net(t)
 """,
     "positions too few": """\
 class Net(nn.Module):
-    def __init__(self, most=8):
+    def __init__(self, most=8):  # <-
         super().__init__()
         self.tok = nn.Embedding(10, 4)
-        self.pos = nn.Embedding(most, 4)  # <-
+        self.pos = nn.Embedding(most, 4)
         self.out = nn.Linear(4, 10)
         self.a = self.b = 0
     def forward(self, t):

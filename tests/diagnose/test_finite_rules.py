@@ -140,6 +140,24 @@ for step in range(8):
     loss.backward()
     opt.step()
 """,
+    "a root beside a mask that is meant": """\
+x, y = torch.randn(4, 6), torch.zeros(4, 6)
+keep = torch.rand(4, 6) > 0.3
+keep[:, 0] = True
+w = nn.Linear(6, 6)
+def model(x):
+    h = w(x)
+    a = h.masked_fill(~keep, float("-inf")).softmax(-1)
+    q = (h - h.detach()).abs()
+    r = 1
+    return a + q.sqrt()  # <-
+opt = torch.optim.SGD(w.parameters(), lr=0.01)
+for step in range(8):
+    loss = ((model(x) - y) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
 }
 
 HEALTHY = {

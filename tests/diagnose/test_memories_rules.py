@@ -295,6 +295,47 @@ for episode in range(25):
     if episode % 5 == 0:
         target.load_state_dict(q.state_dict())
 """,
+    "stays nearly always": """\
+import random
+from collections import deque, namedtuple
+import numpy as np
+random.seed(0); np.random.seed(0)
+class Env:
+    def reset(self):
+        self.t = 0
+        self.pos = np.random.uniform(-1, 1, 2).astype(np.float32)
+        return self.pos.copy()
+    def step(self, a):
+        self.pos[0] += 0 if random.random() < 0.97 else 0.1 * (2 * a - 1) + 0.01 * random.random()
+        self.t += 1
+        return self.pos.copy(), -float(abs(self.pos[0])), self.t >= 30
+
+q, target = [nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 2)) for _ in range(2)]
+target.load_state_dict(q.state_dict())
+opt = torch.optim.Adam(q.parameters(), lr=1e-3)
+env, memory = Env(), deque(maxlen=5000)
+def learn():
+    s, a, r, s2, d = zip(*random.sample(memory, 32))
+    s, s2 = (lambda x: torch.from_numpy(np.stack(x)))(s), (lambda x: torch.from_numpy(np.stack(x)))(s2)
+    a, r, d = torch.tensor(a), torch.tensor(r), torch.tensor(d).float()
+    with torch.no_grad():
+        y = r + 0.95 * (1 - d) * target(s2).max(1).values
+    loss = F.mse_loss(q(s).gather(1, a[:, None]).squeeze(1), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+for episode in range(25):
+    s, done = env.reset(), False
+    while not done:
+        a = random.randrange(2)
+        s2, r, done = env.step(a)
+        memory.append((s, a, r, s2, done))  
+        s = s2
+        if len(memory) > 200:
+            learn()
+    if episode % 5 == 0:
+        target.load_state_dict(q.state_dict())
+""",
     "table of observations, stays": """\
 import random
 from collections import deque, namedtuple

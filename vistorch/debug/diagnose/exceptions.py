@@ -337,22 +337,14 @@ def _out_of_range(error: BaseException, line: Line | None, ev: Any) -> Finding:
                 ]
                 break
     table = misfits.rows(error, ev)
-    size, made = table if table is not None else (None, None)
     return Finding(
         "out of range",
         BAD,
         EXACT,
         text,
-        line if made is None else made,
-        "takes classes" if made is None else "has too few rows",
-        also=(size, "the number of rows")
-        if size is not None
-        else (line, "looks it up")
-        if made is not None and line is not None
-        else _labels(ev) or misfits.counted(error, ev)
-        if from_one
-        else _asked(error, ev),
-        related=[] if size is None or line is None else [(line, "looks it up")],
+        line,
+        "takes classes" if table is None else "looks it up",
+        also=table or (_labels(ev) or misfits.counted(error, ev) if from_one else _asked(error, ev)),
         proof=proof,
         samples=samples,
         confirm=("y.min(), y.max()", "beyond the classes"),

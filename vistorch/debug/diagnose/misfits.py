@@ -192,20 +192,23 @@ def _operands(error: BaseException, ev: Any) -> tuple[Line, str] | None:
     return None
 
 
-def rows(error: BaseException, ev: Any) -> tuple[Line | None, Line] | None:
-    """Where the size of a table was written that has too few rows, and where the table was made.
+def rows(error: BaseException, ev: Any) -> tuple[Line, str] | None:
+    """Where the number of rows of a table was written that has too few, or else where the table was made.
 
     Args:
         error: that a look-up raises.
         ev: the evidence.
     """
     for names in given(error):
-        module = names.get("self")
+        module: Any = names.get("self")
         if is_module(module) and "Embedding" in type(module).__name__:
             found = ev.origins.get(id(module))
             line = None if found is None else ev.line(found[2])
             if line is not None:
-                return literal(line, ("num_embeddings",), 0), line
+                size = literal(line, ("num_embeddings",), 0)
+                if size is None or not re.search(rf"\b{module.num_embeddings}\b", size.text):
+                    size = line  # what is computed may be right
+                return size, "has too few rows"
     return None
 
 

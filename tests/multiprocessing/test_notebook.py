@@ -56,8 +56,9 @@ try:
     mp.spawn(lambda i: 1 / 0)
 except mp.ProcessRaisedException as error:
     print(str(error).splitlines()[-1])
+    print(f'File "{work.__code__.co_filename}"' in str(error))
 """
-PRINTED = "[(0, 0, [1]), (1, 1, [1])]\n[[2.0, 2.0]]\n[4, 9]\n5\nZeroDivisionError: division by zero\n"
+PRINTED = "[(0, 0, [1]), (1, 1, [1])]\n[[2.0, 2.0]]\n[4, 9]\n5\nZeroDivisionError: division by zero\nTrue\n"
 
 
 def run(program, *how, **more):

@@ -69,14 +69,14 @@ def carried(function: Any) -> Any:
 def packed(value: Any) -> bytes:
     """An object with the code it needs, as bytes."""
     try:
-        import cloudpickle
+        from .._code_pickle import CodePickler
     except ImportError:
         raise ImportError(MISSING) from None
 
-    known: Any = cloudpickle.Pickler.dispatch_table
+    known: Any = CodePickler.dispatch_table
     travels: Any = dict(ForkingPickler(io.BytesIO()).dispatch_table)
 
-    class Packer(cloudpickle.Pickler):
+    class Packer(CodePickler):
         """cloudpickle that knows how tensors travel, and notes which definitions it packed."""
 
         # read when the pickler is made: an instance's own would come too late

@@ -18,7 +18,7 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import cloudpickle
+from .._code_pickle import CodePickler
 
 _GLOBALS = "globals"
 _ROUNDS = 50
@@ -80,7 +80,7 @@ def _globals_of(code: types.CodeType) -> set[str]:
     return found
 
 
-class _Packer(cloudpickle.Pickler):
+class _Packer(CodePickler):
     """cloudpickle, but the notebook's namespace is the rank's."""
 
     def __init__(self, file: Any, namespace: dict[str, Any]) -> None:
@@ -103,8 +103,7 @@ class _Packer(cloudpickle.Pickler):
                 "dict": obj.__dict__,
                 **{name: getattr(obj, name) for name in _FIELDS},
             }
-            made = code, self.namespace, obj.__name__, code.co_filename
-            return make_function, made, state, None, None, fill_function
+            return make_function, (code, self.namespace, obj.__name__), state, None, None, fill_function
         if isinstance(obj, _CACHED) and obj.__module__ == "__main__":  # pickle would only name it
             return make_cached, (obj.__wrapped__, obj.cache_parameters())
         return super().reducer_override(obj)
@@ -121,27 +120,16 @@ _FIELDS = (
 )
 
 
-def make_function(
-    code: types.CodeType, namespace: dict[str, Any], name: str, file: str
-) -> types.FunctionType:
+def make_function(code: types.CodeType, namespace: dict[str, Any], name: str) -> types.FunctionType:
     """A function whose closure is still empty: what it encloses may be the function itself.
 
     Args:
         code: its code.
         namespace: its globals.
         name: its name.
-        file: where it was written, which cloudpickle leaves out of code from 3.1.3 on.
     """
     cells = tuple(types.CellType() for _ in code.co_freevars)
-    return types.FunctionType(_of_file(code, file), namespace, name, None, cells)
-
-
-def _of_file(code: types.CodeType, file: str) -> types.CodeType:
-    """Code, and what is defined in it, that knows the file it was written in."""
-    if code.co_filename == file:
-        return code
-    consts = tuple(_of_file(one, file) if isinstance(one, types.CodeType) else one for one in code.co_consts)
-    return code.replace(co_filename=file, co_consts=consts)
+    return types.FunctionType(code, namespace, name, None, cells)
 
 
 def fill_function(function: types.FunctionType, state: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ __all__ = """
 
 def _packed(value: Any) -> np.ndarray:
     try:
-        import cloudpickle as how  # knows what a notebook defines
+        from .. import _code_pickle as how  # knows what a notebook defines
     except ImportError:
         how = pickle
     return np.frombuffer(how.dumps(value), np.uint8)

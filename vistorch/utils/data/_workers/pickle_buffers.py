@@ -21,6 +21,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
+from ...._code_pickle import CodePickler
 from ....engine.core.tensor import Tensor, wrap
 from ....engine.memory.array_memory import start
 from ....engine.memory.placement import CPU
@@ -55,7 +56,7 @@ def _described(a: np.ndarray) -> tuple:
     return pickle.PickleBuffer(flat), a.dtype.name
 
 
-class _Batches(cloudpickle.Pickler):
+class _Batches(CodePickler):
     """Packs a batch: of a tensor or an array only its elements, not the memory they are a part of."""
 
     def reducer_override(self, obj: Any) -> Any:
@@ -75,7 +76,7 @@ class _Batches(cloudpickle.Pickler):
 ORDINARY = (MethodType, BuiltinMethodType, type(list.append), type(int.__add__), partial)
 
 
-class _Plans(cloudpickle.Pickler):
+class _Plans(CodePickler):
     """Packs what workers start with.
 
     A class or function of a module that no one else could import goes by value; a tensor in shared memory goes as that

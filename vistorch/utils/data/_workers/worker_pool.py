@@ -19,8 +19,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import Any
 
-import cloudpickle
-
+from ...._code_pickle import dumps
 from . import launch, ring, worker_main
 from .pickle_buffers import Luggage
 
@@ -95,7 +94,7 @@ class Member:
         back = []
         while self.back:
             back.append(self.back.popleft())
-        self.tasks.send_bytes(cloudpickle.dumps((epoch, number, index, back)))
+        self.tasks.send_bytes(dumps((epoch, number, index, back)))
 
     def drop(self, message: tuple) -> None:
         """Let a result go unread."""

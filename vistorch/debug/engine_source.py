@@ -201,10 +201,6 @@ class EngineSource:
         own = [generators.default_generator, *generators._of_devices.values(), *more]
         return [(g.set_state, g.get_state()) for g in {id(g): g for g in own}.values()]
 
-    def is_compiled(self, thing: Any) -> bool:
-        """Never: nothing of the engine is compiled."""
-        return False
-
     def loop_listener(self, *parts: Any) -> Any:
         """Listens to the engine while a loop runs."""
         from .watch.listener import LoopListener

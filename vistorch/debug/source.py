@@ -338,10 +338,6 @@ class Source(Protocol):
         """A context that accounts for what nodes keep while it lasts: has `account` and `record()`."""
         ...
 
-    def is_compiled(self, thing: Any) -> bool:
-        """Whether a module was compiled, and would be anew if something followed its ops."""
-        ...
-
     def evidence(self, rules: Any, namespace: dict[str, Any]) -> Any:
         """What listens to a run for the rules of a diagnosis."""
         ...

@@ -208,10 +208,6 @@ class TorchSource:
 
         return kept(outputs, self, namespace)
 
-    def is_compiled(self, thing: Any) -> bool:
-        """Whether a module was compiled by torch.compile."""
-        return isinstance(thing, torch.nn.Module) and private.is_compiled_module(thing)
-
     def evidence(self, rules: Any, namespace: dict[str, Any]) -> Any:
         """What listens to a run for the rules of a diagnosis."""
         from .diagnosing import TorchEvidence

@@ -203,7 +203,10 @@ class TorchLoopListener(LoopFollower):
             self.check = None
             self.ops.stop()
         if self.compiled is None:
-            self.compiled = any(map(private.is_compiled, newest(out.grad_fn)))
+            modules = () if self.root is None else self.root.modules()
+            self.compiled = any(map(private.is_compiled_module, modules)) or any(
+                map(private.is_compiled, newest(out.grad_fn))
+            )
         value, root = out.detach(), out.grad_fn
         scaled, self.scaled = self.scaled, None
         if scaled is not None and scaled[0]() is out:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..source import Unsupported, active, has
+from ..source import Unsupported, active, has, own
 from .evidence import Evidence
 from .exceptions import of_exception
 from .finding import Finding, rank
@@ -47,8 +47,7 @@ class Diagnosis:
 
     def __init__(self, namespace: dict[str, Any] | None = None, title: str = "diagnose") -> None:
         self.title = title
-        self.evidence = Evidence(RULES, things(namespace or {}))
-        self.evidence.shield()
+        self.evidence: Evidence = own().evidence(RULES, things(namespace or {}))
         self.failures: list[str] = []
         self.error: Finding | None = None
         self.standby: Standby | None = None

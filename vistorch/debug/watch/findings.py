@@ -52,27 +52,24 @@ class Findings:
     failures: list[str] = field(default_factory=list)
     followed: Any = None  # the alarm that a window was opened for
     on: bool = True  # whether rules look on at all
-    blind: Callable[[], bool] = lambda: False  # whether the loop runs compiled, whose ops nobody sees
-    # whether a pass has shown that it does not: what follows PyTorch's ops would be compiled with them
-    known_plain: Callable[[], bool] = lambda: False
+    # whether the loop runs compiled, whose ops nobody sees; None before a pass has shown it
+    compiled: Callable[[], bool | None] = lambda: None
 
     # ---- windows -----------------------------------------------------------------------------------------------
     def open(self) -> None:
         """Begin to look on."""
         if self.window is not None or not self.on:
             return
-        begun = self.budget.begin()
-        probe = self.alarms.probe
-        names = things(dict(self.names() if self.names is not None else {}))
-        # one, once a model has shown it
+        compiled, probe = self.compiled(), self.alarms.probe
+        self.on = not compiled
+        # one, once a model has shown it; what follows PyTorch's ops would be compiled with them
         sources = [probe.source] if probe.model is not None else active()
-        if any(source.is_compiled(one) for source in sources for one in (probe.model, *names.values())):
-            self.on = False  # what follows its ops would have it compiled anew
+        plain = [s for s in sources if s.name == "vistorch" or compiled is False]
+        if compiled or not plain:
             return
-        sources = [s for s in sources if has(s, "diagnose") and (s.name == "vistorch" or self.known_plain())]
-        if not sources:
-            return
-        self.window = Window(sources, names)
+        begun = self.budget.begin()
+        names = things(dict(self.names() if self.names is not None else {}))
+        self.window = Window([s for s in plain if has(s, "diagnose")], names)
         self.began = self.progress.step
         self.window.__enter__()
         if self.began:  # before the first step it is no time of the loop's
@@ -93,7 +90,7 @@ class Findings:
         ):  # it runs on PyTorch, as the first step has shown
             self.drop()
             self.open()
-        elif window.broken is not None or self.blind():
+        elif window.broken is not None or self.compiled():
             self.on = False
             if window.broken is not None:
                 self.failures.append(f"{type(window.broken).__name__}: {window.broken}")

@@ -119,7 +119,7 @@ class LoopFollower:
         self.begun = False  # whether the first of several modules was called, and none of the others since
         self.apart = False  # the newest forward was no training
         self.trains_in_eval = False
-        # whether a pass has gone through a compiled region; None before the first
+        # whether the model, or what a pass went through, was compiled; None before the first pass
         self.compiled: bool | None = None
         self.wants_last = True  # until a loss shows that it keeps its scores itself
         self.ops: Any = None  # listens to ops apart from training; a follower of a source makes it

@@ -184,8 +184,9 @@ class Run:
         self.findings = Findings(self.progress, self.budget, self.alarms, self.log, self.changes)
         self.findings.on = findings
         self.alarms.find = self.findings.origin
-        self.findings.blind = lambda: any(one.compiled for one in self.listeners.each)
-        self.findings.known_plain = lambda: any(one.compiled is False for one in self.listeners.each)
+        self.findings.compiled = lambda: next(
+            (one.compiled for one in self.listeners.each if one.compiled is not None), None
+        )
         self.controls = Controls(
             self.progress,
             self.commands,

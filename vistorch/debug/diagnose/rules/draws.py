@@ -210,18 +210,9 @@ def _named(tree: ast.Module, line: int) -> bool:
                 else [(node.targets[0], value)]
             )
             for target, one in parts:
-                if (
-                    isinstance(target, ast.Name)
-                    and isinstance(one, ast.Call)
-                    and "rand" in ast.unparse(one.func)
-                ):
-                    return True
-                if (
-                    isinstance(target, ast.Name)
-                    and isinstance(one, ast.Call)
-                    and "normal" in ast.unparse(one.func)
-                ):
-                    return True
+                if isinstance(target, ast.Name) and isinstance(one, ast.Call):
+                    if any(word in ast.unparse(one.func) for word in ("rand", "normal")):
+                        return True
     return False
 
 

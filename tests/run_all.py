@@ -108,6 +108,8 @@ class Run:
                 start_new_session=True,  # a group of its own, which an interrupt is sent to
             )
         self.running[name] = process, began, log
+        if self.interrupted.is_set():  # while it was started
+            end(process)
         code = process.wait()
         del self.running[name]
         if self.interrupted.is_set():
@@ -138,8 +140,13 @@ class Run:
         """End what runs; nothing is started any more."""
         self.interrupted.set()
         for process, _, _ in list(self.running.values()):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGINT)
+            end(process)
+
+
+def end(process):
+    """Interrupt a part with all that it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
 
 
 def last_lines(log, number=4):

@@ -165,6 +165,21 @@ def test_an_interrupt_is_said_and_nothing_is_called_good(tmp_path):
     assert rest.splitlines()[-1].endswith("(interrupted: lint, type, docs, fuzz, speed, vitest, ui)")
 
 
+def test_a_part_that_starts_as_an_interrupt_comes_is_ended(tmp_path, monkeypatch):
+    run = run_all.Run([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path)
+    start = subprocess.Popen
+
+    def interrupted(*args, **options):
+        process = start(*args, **options)
+        run.interrupt()  # it is not known yet as one that runs
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    began = time.monotonic()
+    run.part("fuzz")
+    assert time.monotonic() - began < 30 and run.parts == {}
+
+
 def test_what_parts_print_is_not_mixed_and_comes_with_its_verdict(make):
     slow = "echo one; sleep 0.3; echo two"
     _, lines = make(ui=slow, pytest=slow, docs="echo bad; exit 1")

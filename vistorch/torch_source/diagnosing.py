@@ -112,22 +112,38 @@ class Reader:
     """How a tensor of torch answers to the names by which evidence reads a tensor."""
 
     def __init__(self) -> None:
-        self.arrays: dict[int, tuple[Any, Any, Any]] = {}  # by tensor: it, what its memory was, its array
+        self.arrays: dict[
+            int, tuple[Any, Any, Any, Any]
+        ] = {}  # by tensor: it, its memory and shape, its array
         self.nodes: dict[int, TorchNode] = {}
 
     def data(self, t: Any) -> np.ndarray:
         """Its memory as an array, the same each time while that is the same."""
+        known = self.arrays.get(id(t))
         with torch._C.DisableTorchFunction():
-            known = self.arrays.get(id(t))
-            dense = t.layout is torch.strided
-            version = None if dense and t.is_cpu else private.version_of(t)
-            state = (t.data_ptr() if dense else 0, t.shape, version)
-            if known is not None and known[0] is t and known[1] == state:
-                return known[2]
-            with torch.no_grad():
-                d = self._read(t.detach())
-        self.arrays[id(t)] = t, state, d
+            near = t.is_cpu and t.layout is torch.strided
+            if near:
+                state: Any = t.data_ptr()
+            else:
+                state = t.data_ptr() if t.layout is torch.strided else 0, private.version_of(t)
+            if known is not None and known[0] is t and known[1] == state and known[2] == t.shape:
+                return known[3]
+            d = self._near(t) if near else None
+            if d is None:
+                with torch.no_grad():
+                    d = self._read(t.detach())
+            self.arrays[id(t)] = t, state, t.shape, d
         return d
+
+    @staticmethod
+    def _near(t: Any) -> np.ndarray | None:
+        """An array on the memory of a tensor; None where numpy has no such array."""
+        if not t.data_ptr():  # empty, or zeros that take no memory
+            return None
+        try:
+            return t.detach().numpy()
+        except (TypeError, RuntimeError):
+            return None
 
     def node(self, t: Any) -> TorchNode | None:
         """What computed it; None for a leaf."""
@@ -162,7 +178,7 @@ class Reader:
         self.arrays = {
             i: one
             for i, one in self.arrays.items()
-            if id(one[2]) in kept or (isinstance(one[0], torch.nn.Parameter) and one[0].is_leaf)
+            if id(one[3]) in kept or (isinstance(one[0], torch.nn.Parameter) and one[0].is_leaf)
         }
 
 

@@ -256,8 +256,9 @@ def _not_detached(ev: Any) -> tuple[Line, Line | None, str] | None:
     if not uses:
         return None
     use = min(uses, key=lambda v: v.seq)
-    inner = use.call is not None and use.call is not last.call and use.call.place is not None
-    line, made = ev.line(use.call.place if inner else use.place), ev.line(last.place)
+    inner = None if use.call is None or use.call is last.call else use.call.place
+    line = ev.line(inner or use.place)
+    made = ev.line(last.place if last.call is None else last.call.place or last.place)
     return None if line is None else (line, made, ev.variable(owner.optimizer) or "the optimizer")
 
 

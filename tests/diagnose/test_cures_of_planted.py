@@ -14,6 +14,7 @@ from . import (
     test_overwritten_rules,
     test_policy_rules,
     test_score_rules,
+    test_spoiled_rules,
 )
 from .fifth import PROGRAMS
 from .marked import HEAD
@@ -28,6 +29,7 @@ PLANTED = {
         test_overwritten_rules,
         test_policy_rules,
         test_score_rules,
+        test_spoiled_rules,
     )
     for name, one in module.PLANTED.items()
 }
@@ -85,6 +87,7 @@ CURED = [
         )
     ],
     *[f"test_overwritten_rules: {name}" for name in test_overwritten_rules.PLANTED],
+    *[f"test_spoiled_rules: {name}" for name in test_spoiled_rules.PLANTED if name != "all of them"],
     *[
         f"test_order_rules: {name}"
         for name, one in test_order_rules.PLANTED.items()

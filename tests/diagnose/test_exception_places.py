@@ -574,6 +574,82 @@ out = net(x)
 q = 1
 curve = out.numpy()  # <-
 """,
+    "a fake batch with its history": """\
+gen, critic = nn.Linear(4, 2), nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+opt_c = torch.optim.Adam(critic.parameters(), lr=1e-3)
+opt_g = torch.optim.Adam(gen.parameters(), lr=1e-3)
+for step in range(5):
+    fake = gen(torch.randn(16, 4))
+    real = torch.randn(16, 2)
+    opt_c.zero_grad()
+    up = critic(real).mean()
+    down = critic(fake).mean()  # <-
+    gap = down - up
+    gap.backward()
+    opt_c.step()
+    opt_g.zero_grad()
+    score = -critic(fake).mean()
+    score.backward()
+    opt_g.step()
+""",
+    "a fake batch with its history, the generator first": """\
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
+    def forward(self, x):
+        h = torch.relu(self.a(x))
+        return self.b(h)
+class Maker(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(4, 2)
+    def forward(self, z):
+        return torch.tanh(self.body(z))
+maker, critic = Maker(), Critic()
+first = torch.optim.SGD(maker.parameters(), lr=1e-2)
+second = torch.optim.SGD(critic.parameters(), lr=1e-2)
+bce = nn.BCEWithLogitsLoss()
+def play(real, ones, zeros):
+    fake = maker(torch.randn(16, 4))
+    loss = bce(critic(fake), ones)
+    first.zero_grad()
+    loss.backward()
+    first.step()
+    right = critic(real)
+
+
+    wrong = critic(fake)  # <-
+
+
+    loss = bce(right, ones) + bce(wrong, zeros)
+    second.zero_grad()
+    loss.backward()
+    second.step()
+for step in range(5):
+    play(torch.randn(16, 2), torch.ones(16, 1), torch.zeros(16, 1))
+""",
+    "features with their history": """\
+body, probe, head = nn.Linear(6, 8), nn.Linear(8, 3), nn.Linear(8, 1)
+opt_probe = torch.optim.SGD(probe.parameters(), lr=0.1)
+opt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)
+x, y, kind = torch.randn(32, 6), torch.randn(32, 1), torch.randint(0, 3, (32,))
+for step in range(5):
+    features = torch.relu(body(x))
+
+
+    guess = F.linear(features, probe.weight, probe.bias)  # <-
+
+
+    loss = F.cross_entropy(guess, kind)
+    opt_probe.zero_grad()
+    loss.backward()
+    opt_probe.step()
+    loss = F.mse_loss(head(features), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
     "dim of a tuple": """\
 def encode(x):
     h = x * 2

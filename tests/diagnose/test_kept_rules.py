@@ -264,7 +264,7 @@ PLANTED = {
     "other names": Planted(
         "loaded nothing", LOADED, (("{name: t", "{'module.' + name: t"),), "net.load_state_dict", both=True
     ),
-    "drawn anew": Planted("loaded nothing", LOADED, (("# after\n", INIT),), "nn.init.xavier"),
+    "drawn anew": Planted("loaded nothing", LOADED, (("# after\n", INIT),), "net.apply(begin)"),
     "a rate": Planted("rate as factor", SCHEDULED, SMALL, "return base * 0.5"),
     "a rate in a lambda": Planted(
         "rate as factor",

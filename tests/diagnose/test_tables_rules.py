@@ -159,6 +159,56 @@ for epoch in range(4):
 )
 
 
+BAGS = """\
+rows = torch.randint(0, 12, (128, 4))
+rows[::3, 2:] = 0
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bag = nn.EmbeddingBag(12, 4, mode="mean", padding_idx=0)
+        self.body = nn.Linear(4, 1)
+    def forward(self, r):
+        return self.body(self.bag(r))
+net = Net()
+target = torch.randn(12)[rows].mean(1, keepdim=True)
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for epoch in range(10):
+    for at in torch.randperm(128).split(32):
+        loss = F.mse_loss(net(rows[at]), target[at])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+PADDED = BAGS.replace("randint(0, 12, (128, 4))\nrows[::3, 2:]", "randint(1, 12, (128, 4))\nrows[::3, 2:]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PADDED,
+        PADDED.replace("rows[::3, 2:]", "rows[::3, :2]"),
+        BAGS.replace(", padding_idx=0", ""),
+        PADDED.replace(
+            "        loss = F.mse_loss(net(rows[at]), target[at])\n",
+            "        given = rows[at]\n"
+            "        given[torch.rand(given.shape) < 0.1] = 0\n"
+            "        loss = F.mse_loss(net(given), target[at])\n",
+        ),
+        PADDED.replace(
+            "net(rows[at])", "net(torch.where(torch.rand(len(at), 4) < 0.1, torch.zeros(4).long(), rows[at]))"
+        ),
+        PADDED.replace("rows[::3, 2:] = 0", "rows[::3, 2:] = 0\nrows[5, 1] = rows[8, 2] = 0"),
+        PADDED.replace("rows[::3, 2:] = 0", "rows[::3] = 0"),
+    ],
+)
+def test_padding_of_bags_is_no_category(text):
+    assert "real padding" not in said(text)
+
+
+def test_a_category_that_is_the_padding_of_bags_is_found():
+    assert said(BAGS) == {"real padding": [6]}
+
+
 @pytest.mark.parametrize(
     ("text", "rule", "line"),
     [

@@ -174,7 +174,7 @@ fault(
     "denoising autoencoder on slices of a training tensor",
     "corrupt() adds the noise in place to a slice of the training tensor, so the clean target becomes the noisy input and the stored data "
     "get noisier with every epoch; the network learns to copy noise",
-    ("target overwritten", "worn"),
+    ("data spoiled", "target overwritten", "worn"),
     (20,),
     """\
 import math

@@ -11,7 +11,7 @@ import ast
 import linecache
 import sys
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from inspect import CO_OPTIMIZED
 from typing import Any
@@ -128,6 +128,11 @@ class Evidence(Lineage):
         self.registered: dict[
             int, tuple[Any, str, Any, int, Any]
         ] = {}  # by parameter: module, name, place, order, it
+        self.made_beside: dict[int, Any] = {}  # by parameter that is newer than an optimizer: see `_beside`
+        self.loading: set[Any] = set()  # codes of functions that load a state, and of those that call them
+        self.drawn_by: dict[
+            int, Any
+        ] = {}  # by parameter that was initialised later: the place in one of these
         self.begun: dict[
             int, tuple[str, Any, Any, int]
         ] = {}  # by parameter: initialised by, place, it, order
@@ -294,6 +299,10 @@ class Evidence(Lineage):
         place, order = _outside(subject if what != "parameter" else None) or where(2), self._next()
         if what == "parameter":
             self.registered[id(details[1])] = (subject, details[0], place, order, details[1])
+            if self.ledgers and not self.here.stack:
+                self.made_beside[id(details[1])] = _beside(
+                    {id(one.optimizer) for one in self.ledgers.values()}
+                )
             return
         self.origins[id(subject)] = (what, subject, place, order)
         if what == "optimizer":
@@ -343,6 +352,8 @@ class Evidence(Lineage):
                 del self.modes[1:500]
         elif name == "init":
             self.begun[id(subject)] = (details[0], where(2), subject, self._next())
+            if self.loading:
+                self.drawn_by[id(subject)] = _under(self.loading)
         elif name == "loader":
             self.loaders.append((subject, where(2)))
             if len(self.loaders) > 10_000:
@@ -366,6 +377,7 @@ class Evidence(Lineage):
                 known.append(float(details[0]))
         elif name == "load":
             if len(self.loads) < 1000:
+                self.loading |= {code for code, _, _ in _users()}
                 self.loads.append((subject, set(details[0]), where(2), self._next()))
         elif name == "clip":
             if len(self.clips) < 10_000:
@@ -1045,6 +1057,37 @@ def _outside(subject: Any) -> Any:
             if own is None or own is not subject:
                 return code, frame.f_lasti
         frame = frame.f_back
+    return None
+
+
+def _users() -> Iterator[tuple[Any, int, Any]]:
+    """The user's frames that run, the innermost first: code, instruction, frame."""
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        if kind_of(frame.f_code.co_filename) == OUTSIDE:
+            yield frame.f_code, frame.f_lasti, frame
+        frame = frame.f_back
+
+
+def _under(codes: set[Any]) -> Any:
+    """The innermost place of the user's in one of some functions."""
+    return next(((code, at) for code, at, _ in _users() if code in codes), None)
+
+
+def _beside(optimizers: set[int]) -> Any:
+    """The innermost place of the user's in a function that knows one of some optimizers, by its ids.
+
+    It knows what its variables are, and what its first argument keeps, if that is no module.
+    """
+    for code, at, frame in _users():
+        own = frame.f_locals
+        every = list(own.values())
+        if own.__class__ is dict and code.co_flags & CO_OPTIMIZED:
+            own.clear()  # see `look_around`
+        first = every[0] if code.co_argcount and every else None
+        every += [] if is_module(first) else list(getattr(first, "__dict__", {}).values())
+        if any(id(one) in optimizers for one in every):
+            return code, at
     return None
 
 

@@ -152,6 +152,23 @@ def innermost(error: BaseException) -> Line | None:
 
 def _second_pass(ev: Any, line: Line | None) -> Finding:
     """A pass through a graph that an earlier one has freed: what of it is old."""
+    kept = _not_detached(ev)
+    if kept is not None:
+        used, made, name = kept
+        return Finding(
+            "second pass",
+            BAD,
+            EXACT,
+            "Two passes go through one result, and this use keeps its history: the first pass has freed its graph.",
+            used,
+            "keeps its history",
+            also=None if line is None else (line, "second pass"),
+            related=[] if made is None else [(made, "computes it")],
+            proof=[("parameters behind it that the optimizer of this pass holds", 0)],
+            confirm=("the same with .detach() here", "no exception"),
+            advice=f"Detach it where {name} learns nothing of it: .detach().",
+            weight=20.0,
+        )
     once = _made_once(ev)
     joins = ev.line(ev.older[-1][2]) if ev.older else None
     if once is not None:
@@ -185,6 +202,64 @@ def _second_pass(ev: Any, line: Line | None) -> Finding:
         advice="Detach what goes from one step to the next, or call backward() once on the sum.",
         weight=20.0,
     )
+
+
+def _not_detached(ev: Any) -> tuple[Line, Line | None, str] | None:
+    """Where a result is used first in the pass that is to move none of the parameters behind it, as another has it too.
+
+    Of two passes of one turn, an optimizer steps between them. The pass is that before this step where that optimizer
+    holds none of the parameters behind the result and another that has not stepped does, else the newest, where the
+    optimizer that stepped holds them all and others, which the pass reaches as well, are for the one that has not.
+
+    Returns:
+        The lines of the use and of the result, and the name of the optimizer of that pass.
+    """
+    p = ev.last
+    if p is None or p.root is None or len(ev.marks) < 2 or not ev.stepped:
+        return None
+    mark = ev.marks[0][0]
+    first = next(
+        (
+            v
+            for v in reversed(ev.values)
+            if v.seq <= mark and v.needs and not v.shape and v.place is not None and v.model is None
+        ),
+        None,
+    )
+    if p.root.seq <= mark or first is None:
+        return None
+    before = {id(v): v for v in itertools.islice(ancestors(first, lambda v: v.needs), 8000)}
+    now = {id(v): v for v in itertools.islice(ancestors(p.root, lambda v: v.needs), 8000)}
+    both = [v for i, v in now.items() if i in before and v.needs and v.parents]
+    if not both:
+        return None
+    last = max(both, key=lambda v: v.seq)
+    behind = {
+        id(v.tensor)
+        for v in itertools.islice(ancestors(last, lambda v: v.needs), 8000)
+        if v.tensor is not None and v.needs
+    }
+    ledgers = list(ev.ledgers.values())
+    moved = [one for one in ledgers if id(one.optimizer) in ev.stepped]
+    others = [one for one in ledgers if id(one.optimizer) not in ev.stepped]
+    theirs = {i for one in moved for i in one.held}
+    rest = {i for one in others for i in one.held}
+    if len(moved) != 1 or not behind or not others:
+        return None
+    if not behind & theirs and behind <= rest:
+        used, owner = before, moved[0]
+    elif behind <= theirs and not behind & rest and any(id(v) in rest for v in p.leaves):
+        used, owner = now, others[0]
+    else:
+        return None
+    uses = [v for v in used.values() if any(x is last for x in v.parents)]
+    if not uses:
+        return None
+    use = min(uses, key=lambda v: v.seq)
+    inner = None if use.call is None or use.call is last.call else use.call.place
+    line = ev.line(inner or use.place)
+    made = ev.line(last.place if last.call is None else last.call.place or last.place)
+    return None if line is None else (line, made, ev.variable(owner.optimizer) or "the optimizer")
 
 
 def _made_once(ev: Any) -> tuple[str, Line] | None:

@@ -300,6 +300,26 @@ def target_overwritten(case: Case) -> Iterator[Cure]:
             yield Cure(program, program.replaced(value, f"{bracketed(program, value)}.clone()"))
 
 
+def data_spoiled(case: Case) -> Iterator[Cure]:
+    """A copy before the write, of what is taken or given anew each time."""
+    program, name = case.program, case.finding.confirm[0].removesuffix("._base is not None")
+    for statement in program.at(case.line):
+        around = next(program.within(statement, ast.For, ast.While), None)
+        if around is None:
+            function = next(program.within(statement, ast.FunctionDef), None)
+            bound = function is not None and any(a.arg == name for a in function.args.args)
+        else:
+            bound = any(
+                isinstance(n, ast.Name)
+                and n.id == name
+                and isinstance(n.ctx, ast.Store)
+                and n.lineno < statement.lineno
+                for n in ast.walk(around)
+            )
+        if bound:
+            yield Cure(program, program.before(statement, f"{name} = {name}.clone()"))
+
+
 def _optimizer_step(program: Program, scheduler: ast.Call) -> ast.stmt | None:
     """The statement in which an optimizer steps, the nearest before a scheduler does."""
     found = [
@@ -328,4 +348,5 @@ CURES = {
     "made in forward": made_in_forward,
     "rate as factor": rate_as_factor,
     "target overwritten": target_overwritten,
+    "data spoiled": data_spoiled,
 }

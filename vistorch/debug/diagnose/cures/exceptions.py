@@ -14,7 +14,18 @@ from .steps import detached_state
 
 
 def second_pass(case: Case) -> Iterator[Cure]:
-    """State without its history, or a pass that keeps the graph."""
+    """State, or what another optimizer learns of, without its history."""
+    made = case.related("computes it") if case.finding.label == "keeps its history" else None
+    if made is not None:
+        bound = {
+            n.id
+            for one in case.file(made).at(made.line)
+            for n in ast.walk(one)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
+        for name in case.program.nodes(case.line, ast.Name):
+            if name.id in bound and isinstance(name.ctx, ast.Load):
+                yield Cure(case.program, case.program.replaced(name, f"{name.id}.detach()"))
     for line in [line for line, _ in case.finding.related] + [case.place]:
         program = case.file(line)
         yield from detached_state(program, line.line)

@@ -164,7 +164,7 @@ def not_held(case: Case) -> Iterator[Cure]:
     """A Parameter, a ModuleList, an optimizer made later, or one that holds all."""
     program, label = case.program, case.finding.label
     if label == "comes later":
-        made = case.related("made before")
+        made = case.finding.also[0] if case.finding.also else None
         here = next(iter(program.at(case.line)), None)
         if made is not None and here is not None and made.file == case.place.file:
             optimizer = next(iter(program.at(made.line)), None)

@@ -178,7 +178,7 @@ class LoadedNothing(Rule):
                 )
                 return
             later = [
-                (name, self.ev.begun[id(p)])
+                (name, self.ev.drawn_by.get(id(p)) or self.ev.begun[id(p)][1])
                 for name, p in module.named_parameters()
                 if name in given and id(p) in self.ev.begun and self.ev.begun[id(p)][3] > order
             ]
@@ -186,7 +186,7 @@ class LoadedNothing(Rule):
             if len(loaded) > 1 and len(later) >= 0.9 * len(loaded):
                 yield self.found(
                     f"{names([name for name, _ in later], 2)} are drawn anew after they were loaded.",
-                    later[0][1][1],
+                    later[0][1],
                     "draws anew",
                     also=(place, "loads them"),
                     proof=[("parameters loaded", len(loaded)), ("drawn anew", len(later))],

@@ -539,13 +539,15 @@ class NotHeld(Rule):
         ]
         if late:
             named = names([ev.name_of(v) for v in late], 2)
+            call = ev.made_beside.get(id(late[0]))
             yield self._say(
                 f"{named or 'A parameter'} came after {optimizer} was made, which does not hold it.",
-                self._outer(late[0]),
+                call or self._outer(late[0]),
                 "comes later",
                 at,
                 late,
-                related=self.lines((at.place, "made before")),
+                also=(at.place, "made before"),
+                related=self.lines((self._outer(late[0]) if call else None, "makes it")),
                 advice="Make the optimizer after the last layer is in its place.",
                 weight=6.0,
             )

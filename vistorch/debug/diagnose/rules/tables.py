@@ -18,6 +18,7 @@ from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG
 from ..heads import CLASSES, PROBABILITIES, array
 from ..written import LOOPS, at_line, mentions, tree_of
 from .base import Counting, Rule
+from .overwritten import spoils
 from .padding import ids_of, token_of
 from .structure import heads_at
 
@@ -51,6 +52,27 @@ def lookups(ev: Any, before: int) -> Iterator[tuple[Value, Any, Value, np.ndarra
         left -= 1
         if not left:
             return
+
+
+def bags(ev: Any, before: int) -> Iterator[tuple[Value, Any, Value, np.ndarray, int]]:
+    """Each lookup of bags of one length in a pass: its value, the table, the indices, their numbers and the padding.
+
+    Args:
+        ev: the evidence.
+        before: number of the newest value at the pass before.
+    """
+    for v in [v for v in ev.values if v.op == "embedding_bag" and v.seq > before and v.needs][:64]:
+        ids, table = ids_of(v), table_of(v)
+        token = getattr(v.module, "padding_idx", None)
+        if token is None and len(v.consts) == 4:
+            token = v.consts[2]
+        while ids is not None and ids.op == "view" and len(ids.shape) == 1 and ids.parents:
+            ids = ids.parents[0]
+        d = array(ids)
+        if ids is None or d is None or table is None or len(table.shape) != 2 or table.shape[0] > MOST:
+            continue
+        if type(token) is int and 0 <= token < table.shape[0] and d.ndim == 2 and 0 < d.size <= MOST:
+            yield v, table, ids, d, token
 
 
 def wide(ids: Value) -> Value | None:
@@ -92,13 +114,14 @@ class RealPadding(Counting):
 
     Meaning: the row `padding_idx` of a table gets no gradient, and a target `ignore_index` counts for nothing.
     Fires: when in three looks or more a table with a `padding_idx` is looked up by rows of single numbers, not picked
-    from rows of several, in which that number stands elsewhere than in one run at the end, or by rows of several in
-    which it stands between others, each time in data and not in what an op made; or, likewise, the targets of a cross
+    from rows of several, in which that number stands elsewhere than in one run at the end, or by rows of several, or
+    bags of one length, in which it stands between others, each time in data and not in what an op made, and nothing
+    that was seen wrote into whole numbers at random places; or, likewise, the targets of a cross
     entropy whose `ignore_index` is a class; and over all looks it is met 0.4 to 2.5 times as often as the mean of the
     other numbers that are met.
     Wrong if: that number stands for what is not known.
     Healthy programs tried: padded rows, numbers that begin at 1, words that are masked out, numbers that are rare or
-    more frequent than others, targets of masked words, segments of pictures.
+    more frequent than others, targets of masked words, segments of pictures, bags of which items are dropped.
     """
 
     name, title, certainty, severity = "real padding", "numbers that mean padding", LINEAGE, WRONG
@@ -106,6 +129,16 @@ class RealPadding(Counting):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.before = 0
+        self.texts: dict[Any, bool] = {}  # by place of a write into numbers: whether it is at random
+        self.hidden = False  # whether such a write was seen
+
+    def at_write(self, tensor: Any, value: Any, place: Any) -> None:
+        """Note that numbers are hidden at random, in place."""
+        if self.hidden or tensor._rg or tensor._data.dtype.kind not in "iu":
+            return
+        if place not in self.texts and len(self.texts) < 256:
+            self.texts[place] = spoils(self.ev.line(place)) is not None
+        self.hidden = self.texts.get(place, False)
 
     def at_look(self, p: Any) -> None:
         """Count the numbers."""
@@ -121,6 +154,8 @@ class RealPadding(Counting):
             if d.ndim == 1:
                 columns.setdefault((id(table), id(wide(ids))), set()).add(id(d))
             found.append((v, table, ids, d, token))
+        for v, table, ids, d, token in bags(self.ev, before):
+            self._count((id(table), token), table.shape[0], ids, d, token, False, (v.place, v.module, None))
         for v, table, ids, d, token in found:
             many = len(columns.get((id(table), id(wide(ids))), ())) > 1 and wide(ids) is not None
             self._count((id(table), token), table.shape[0], ids, d, token, many, (v.place, v.module, None))
@@ -170,7 +205,7 @@ class RealPadding(Counting):
     def findings(self) -> Iterator:
         """Say where."""
         for key, (times, met, counts, good, (place, module, loss)) in self.times.items():
-            if not good or times < LOOKS or not common(met, counts):
+            if not good or times < LOOKS or not common(met, counts) or (self.hidden and loss is None):
                 continue
             token = key[1]
             if loss is not None:

@@ -13,6 +13,7 @@ from . import (
     test_order_rules,
     test_overwritten_rules,
     test_policy_rules,
+    test_ratio_rules,
     test_score_rules,
 )
 from .fifth import PROGRAMS
@@ -27,6 +28,7 @@ PLANTED = {
         test_order_rules,
         test_overwritten_rules,
         test_policy_rules,
+        test_ratio_rules,
         test_score_rules,
     )
     for name, one in module.PLANTED.items()
@@ -45,6 +47,16 @@ NAMED = {
 }
 ALL = {**PLANTED, **WRITTEN, **NAMED}
 CURED = [
+    *[
+        f"test_ratio_rules: {name}"
+        for name in (
+            "the larger of two",
+            "the larger, by its function",
+            "no minus",
+            "old less new",
+            "old by new",
+        )
+    ],
     *[
         f"test_kept_rules: {name}"
         for name in (

@@ -261,6 +261,44 @@ def loops_around(line: Line | None) -> int:
     return within(line.line) + max(calls, default=0)
 
 
+def epochs_around(line: Line | None) -> int:
+    """How often the outermost of two loops or more around a line goes round; 0 where that is not written as a number.
+
+    Args:
+        line: which.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return 0
+    inside = [n for n in ast.walk(scope_of(tree, line.line)) if isinstance(n, LOOPS) and _holds(n, line.line)]
+    inside = [n for n in inside if n.lineno < line.line]
+    if len(inside) < 2:
+        return 0
+    it = getattr(min(inside, key=lambda n: n.lineno), "iter", None)
+    if not isinstance(it, ast.Call) or called_name(it.func) not in ("range", "trange") or it.keywords:
+        return 0
+    bounds = [_whole(tree, one) for one in it.args]
+    if len(bounds) == 1:
+        return bounds[0] or 0
+    if len(bounds) != 2 or bounds[0] is None or bounds[1] is None:
+        return 0
+    return max(bounds[1] - bounds[0], 0)
+
+
+def _whole(tree: ast.Module, node: ast.expr) -> int | None:
+    """The whole number that an expression is: a number, a variable that is given one once, or one more than these."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        one, other = _whole(tree, node.left), _whole(tree, node.right)
+        return None if one is None or other is None else one + other
+    if isinstance(node, ast.Name):
+        given = list(_assigned(tree, node.id))
+        if len(given) != 1 or not isinstance(given[0], ast.Constant):
+            return None
+        node = given[0]
+    value = getattr(node, "value", None)
+    return value if type(value) is int else None
+
+
 def without_gradients(line: Line | None) -> Line | None:
     """The `with`, or the decorator, around a line that switches gradients off."""
 

@@ -127,6 +127,16 @@ PLANTED = {
     "noise by the variance": Planted(
         "latent", VAE, (("torch.exp(0.5 * logvar)", "torch.exp(logvar)"),), "std = torch.exp"
     ),
+    "uniform noise": Planted("latent", VAE, (("torch.randn_like(", "torch.rand_like("),), "torch.rand_like("),
+    "uniform noise by a root": Planted(
+        "latent",
+        VAE,
+        (
+            ("torch.exp(0.5 * logvar)", "logvar.exp().sqrt()"),
+            ("torch.randn_like(std)", "torch.rand(std.shape)"),
+        ),
+        "torch.rand(",
+    ),
 }
 HEALTHY = {
     "a discriminator": GAN,
@@ -143,6 +153,9 @@ HEALTHY = {
     "a critic": changed(GAN, *CRITIC),
     "a hinge": changed(GAN, *HINGE),
     "a variance": VAE,
+    "uniform numbers made normal": changed(
+        VAE, ("torch.randn_like(std)", "torch.erfinv(2 * torch.rand_like(std).clamp(0.01, 0.99) - 1) * 1.414")
+    ),
     "a deviation": changed(VAE, *DEVIATION),
     "a divergence of distributions": changed(VAE, OF_TORCH),
 }

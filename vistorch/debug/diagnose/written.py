@@ -16,6 +16,7 @@ from ..line_lookup import Line, cell_of
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 RANDOM = ("rand", "bernoulli", "normal_", "uniform_", "multinomial", "shuffle", "choice", "sample", "dropout")
+LOAD = "load_state_dict"
 TREES = 64  # files whose trees are kept
 _trees: dict[str, tuple[list[str], ast.Module | None]] = {}
 
@@ -259,6 +260,32 @@ def loops_around(line: Line | None) -> int:
         if isinstance(n, ast.Call) and getattr(n.func, "id", getattr(n.func, "attr", "")) == line.function
     ]
     return within(line.line) + max(calls, default=0)
+
+
+def loaded(line: Line | None) -> tuple[str, str, Line | None] | None:
+    """The model that a line loads, the one whose state dict it is given, and the only line that makes them one.
+
+    Args:
+        line: which.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or not _holds(call, line.line) or called_name(call.func) != LOAD:
+            continue
+        given = call.args[0] if call.args else None
+        if isinstance(given, ast.Call) and called_name(given.func) == "state_dict":
+            if isinstance(call.func, ast.Attribute) and isinstance(given.func, ast.Attribute):
+                into, taken = ast.unparse(call.func.value), ast.unparse(given.func.value)
+                made = [
+                    n.lineno
+                    for n in ast.walk(tree)
+                    if isinstance(n, ast.Assign)
+                    and {ast.unparse(n.targets[0]), ast.unparse(n.value)} == {into, taken}
+                ]
+                return into, taken, at_line(line, made[0]) if len(made) == 1 else None
+    return None
 
 
 def epochs_around(line: Line | None) -> int:

@@ -17,9 +17,9 @@ from ..finding import LINEAGE, WRONG, Finding, number
 from ..heads import VALUES, array
 from .base import Counting
 from .draws import DEEP, drawn
+from .pairs import uniform
 from .structure import heads_at
 
-UNIFORM = ("rand", "rand_like", "uniform", "uniform_")
 PRODUCTS = ("cumprod", "cumprod_dim")
 LEAST = 32  # numbers of the noise
 LOOKS = 3
@@ -76,20 +76,20 @@ class NoiseSchedule(Counting):
                 continue
             if known is None:
                 known = {id(v) for v in self.ev.setup or ()}
-            uniform = _uniform(asked) and id(asked) not in known
-            if not uniform and not drawn(asked, known):
+            even = uniform(asked) and id(asked) not in known
+            if not even and not drawn(asked, known):
                 continue
             mixture = _mixture(head.prediction, asked)
             if mixture is None:
                 continue
-            wrong = self._wrong(mixture, uniform, known)
+            wrong = self._wrong(mixture, even, known)
             if wrong is None:
                 self.fine += 1
             else:
                 entry = self.times.setdefault(wrong[:2], [0, wrong[2], mixture.value.place])
                 entry[0] += 1
 
-    def _wrong(self, mixture: Mixture, uniform: bool, known: set[int]) -> tuple[str, Any, float] | None:
+    def _wrong(self, mixture: Mixture, even: bool, known: set[int]) -> tuple[str, Any, float] | None:
         """What is wrong, where, and a number that shows it."""
         a, b = array(mixture.of_data), array(mixture.of_noise)
         if a is None or b is None or not a.size or not b.size or a.dtype.kind != "f" or b.dtype.kind != "f":
@@ -99,7 +99,7 @@ class NoiseSchedule(Counting):
         a, b = (one.reshape(-1).astype(np.float64) for one in (a, b))
         squares = a**2 + b**2
         whole = bool((abs(squares - 1) < EQUAL).all())
-        if uniform:
+        if even:
             return ("uniform", mixture.noise.place, 0.5) if whole else None
         products = [v for c in (mixture.of_data, mixture.of_noise) for v in _behind(c) if v.op in PRODUCTS]
         if products:
@@ -163,11 +163,6 @@ SAYS = {
         "Take it from the cumulative product.",
     ),
 }
-
-
-def _uniform(v: Value) -> bool:
-    made = v.op == "source" and v.consts[:1] and v.consts[0] in UNIFORM
-    return bool(made or v.op in UNIFORM) and v.place is not None
 
 
 def _mixture(prediction: Value, asked: Value) -> Mixture | None:

@@ -115,9 +115,12 @@ HEALTHY = {
     "noise that is added by a table": changed(STEPS, (MIX, "1.0 * x0 + (1 - ab).sqrt() * noise")),
     "one step after another": changed(
         STEPS,
-        ("    x_t = q_sample(x0, t, noise)\n", "    x_t = x0\n    for k in range(3):\n"
-         "        noise = torch.randn_like(x0)\n"
-         "        x_t = alphas[t].sqrt()[:, None] * x_t + (1 - alphas[t]).sqrt()[:, None] * noise\n"),
+        (
+            "    x_t = q_sample(x0, t, noise)\n",
+            "    x_t = x0\n    for k in range(3):\n"
+            "        noise = torch.randn_like(x0)\n"
+            "        x_t = alphas[t].sqrt()[:, None] * x_t + (1 - alphas[t]).sqrt()[:, None] * noise\n",
+        ),
     ),
     "the data is asked for": changed(
         STEPS, ("model(x_t, t), noise)", "model(x_t, t), x0)"), ("alpha_bar[t]", "alpha_bar[t // 2]")
@@ -125,7 +128,10 @@ HEALTHY = {
     "data that is scaled": changed(STEPS, (MIX, "ab.sqrt() * 0.3 * x0 + (1 - ab).sqrt() * noise")),
     "cosine": changed(
         STEPS,
-        ("alpha_bar = torch.cumprod(alphas, dim=0)", "alpha_bar = torch.cos(torch.linspace(0.05, 1.5, T)) ** 2"),
+        (
+            "alpha_bar = torch.cumprod(alphas, dim=0)",
+            "alpha_bar = torch.cos(torch.linspace(0.05, 1.5, T)) ** 2",
+        ),
     ),
     "a loss of one step beside a schedule of its own": changed(
         STEPS, ("alpha_bar = torch.cumprod(alphas, dim=0)", "alpha_bar = alphas")

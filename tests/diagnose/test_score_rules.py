@@ -594,7 +594,10 @@ PLANTED = {
         "other pick", OVERLAP_OF_CLASSES, (("softmax(dim=1)", "softmax(dim=-1)"),), "softmax(dim=-1)"
     ),
     "an overlap over the samples": Planted(
-        "other pick", OVERLAP_OF_CLASSES, (("logits.softmax(dim=1)", "torch.softmax(logits, 0)"),), "torch.softmax(logits, 0)"
+        "other pick",
+        OVERLAP_OF_CLASSES,
+        (("logits.softmax(dim=1)", "torch.softmax(logits, 0)"),),
+        "torch.softmax(logits, 0)",
     ),
     "along the steps": Planted(
         "other pick", BY_TOKEN, (("log_softmax(-1)", "log_softmax(1)"),), "log_softmax(1)", both=False
@@ -609,7 +612,9 @@ PLANTED = {
 }
 HEALTHY = {
     "overlaps of classes": OVERLAP_OF_CLASSES,
-    "overlaps of classes, the axis left out": changed(OVERLAP_OF_CLASSES, ("logits.softmax(dim=1)", "F.softmax(logits)")),
+    "overlaps of classes, the axis left out": changed(
+        OVERLAP_OF_CLASSES, ("logits.softmax(dim=1)", "F.softmax(logits)")
+    ),
     "overlaps of several labels": changed(OVERLAP_OF_CLASSES, ("logits.softmax(dim=1)", "logits.sigmoid()")),
     "weights of places": changed(
         OVERLAP_OF_CLASSES,

@@ -312,6 +312,45 @@ def epochs_around(line: Line | None) -> int:
     return max(bounds[1] - bounds[0], 0)
 
 
+def constant(tree: ast.Module, node: ast.expr, deep: int = 4) -> float | None:
+    """The number that an expression is: written there, or given once to a variable, a field or an argument.
+
+    Args:
+        tree: of the file.
+        node: the expression.
+        deep: names that are gone through.
+    """
+    if isinstance(node, ast.Constant):
+        value = node.value
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if not deep or not isinstance(node, (ast.Name, ast.Attribute)):
+        return None
+    given = list(_values(tree, node)) if isinstance(node, ast.Name) else fields(tree, node.attr)
+    return constant(tree, given[0], deep - 1) if len(given) == 1 else None
+
+
+def assigned_to(tree: ast.Module, name: str) -> list[ast.expr]:
+    """All that a variable is assigned in a file, in whichever scope; it is changed in place by no operator."""
+    if any(isinstance(n, ast.AugAssign) and ast.unparse(n.target) == name for n in ast.walk(tree)):
+        return []
+    return list(_assigned(tree, name))
+
+
+def fields(tree: ast.Module, name: str) -> list[ast.expr]:
+    """All that a field of that name is assigned, one of a tuple by itself."""
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and getattr(node.target, "attr", "") == name:
+            found += [node.value, node.value]  # it is no constant
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                pairs = [(target, node.value)]
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs = list(zip(target.elts, node.value.elts, strict=False))
+                found += [v for t, v in pairs if isinstance(t, ast.Attribute) and t.attr == name]
+    return found
+
+
 def _whole(tree: ast.Module, node: ast.expr) -> int | None:
     """The whole number that an expression is: a number, a variable that is given one once, or one more than these."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):

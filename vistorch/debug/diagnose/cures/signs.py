@@ -104,9 +104,7 @@ def ratio(case: Case) -> Iterator[Cure]:
         for call in program.calls(case.line, "max", "maximum"):
             name = name_of(call).replace("max", "min")
             owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-            yield Cure(
-                program, program.replaced(call.func, f"{program.of(owner)}.{name}" if owner else name)
-            )
+            yield Cure(program, program.replaced(call.func, f"{program.of(owner)}.{name}" if owner else name))
     elif label == "lacks its minus":
         yield from minus(case)
     elif label == "divides the old by the new":

@@ -13,7 +13,7 @@ from typing import Any
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
-from ..written import epochs_around, argument, literal, loops_around, rate_written
+from ..written import argument, epochs_around, literal, loops_around, rate_written
 from .base import Rule
 
 HABIT = 2  # steps in which a thing must have happened

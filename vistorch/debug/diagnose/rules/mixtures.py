@@ -50,11 +50,13 @@ class NoiseSchedule(Counting):
     fewer numbers that has no gradient: the draw is uniform between 0 and 1, and the squares of both coefficients sum
     to 1 within 0.001 in all rows; or the draw is normal, a coefficient comes from a `cumprod`, the squares differ
     from 1 by more than 0.05 in a quarter of the rows or more, and the coefficients sum to 1 within 0.001 in all rows,
-    or one of them and the square of the other do; or the draw is normal, the squares sum to 1, neither coefficient comes from a `cumprod`, and that of the data comes from
-    what a `cumprod` before the loop was computed from, and what is mixed comes from no draw of that turn.
+    or one of them and the square of the other do; or the draw is normal, the squares sum to 1, neither coefficient
+    comes from a `cumprod`, that of the data comes from what a `cumprod` before the loop was computed from, and what
+    is mixed comes from no normal draw of that turn.
     Wrong if: only one step is to be learned.
     Healthy programs tried: tables of products and of their roots, schedules within the loop, flows between data and
-    noise, noise that is added without a factor for the data, data that is scaled besides, steps that are mixed one after another.
+    noise, noise that is added without a factor for the data, data that is scaled besides, steps that are mixed one
+    after another.
     """
 
     name, title, certainty, severity = "noise schedule", "mixtures of data and noise", LINEAGE, WRONG

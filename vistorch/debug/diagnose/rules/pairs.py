@@ -368,7 +368,9 @@ UNIFORM = ("rand", "rand_like")
 
 def uniform(v: Value) -> bool:
     """Whether a value is a draw of uniform numbers between 0 and 1."""
-    return v.place is not None and (v.op in UNIFORM or (v.op == "source" and v.consts[:1] in ((u,) for u in UNIFORM)))
+    return v.place is not None and (
+        v.op in UNIFORM or (v.op == "source" and v.consts[:1] in ((u,) for u in UNIFORM))
+    )
 
 
 def _deviation(v: Value, x: Value) -> bool:

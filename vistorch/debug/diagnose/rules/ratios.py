@@ -102,8 +102,13 @@ class ClippedRatio(Counting):
 
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
-        self.ones: dict[Any, list] = {}  # by place of the ratio: looks, those that were not all 1, uses, whether twice
-        self.actions: tuple[list, int] = ([], 0)  # what the newest actions were picked out of, since which turn
+        self.ones: dict[
+            Any, list
+        ] = {}  # by place of the ratio: looks, those that were not all 1, uses, whether twice
+        self.actions: tuple[list, int] = (
+            [],
+            0,
+        )  # what the newest actions were picked out of, since which turn
         self.old: list = []  # what the newest old log-probabilities were picked out of
 
     def at_look(self, p: Any) -> None:

@@ -52,8 +52,8 @@ class RateAsFactor(Rule):
     those steps, or one more.
     Wrong if: the optimizer's rate is a scale of its own, such as 1 for a function that gives rates; then they are
     large enough.
-    Healthy programs tried: warm-up and cosine factors, warm-ups that begin at 0, frozen first epochs, functions that give rates to an optimizer made with 1, groups
-    with factors of their own.
+    Healthy programs tried: warm-up and cosine factors, warm-ups that begin at 0 or rise in steps, late starts,
+    functions that give rates to an optimizer made with 1, groups with factors of their own.
     """
 
     name, title, certainty, severity, cheap = (

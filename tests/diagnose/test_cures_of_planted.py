@@ -13,6 +13,7 @@ from . import (
     test_order_rules,
     test_overwritten_rules,
     test_policy_rules,
+    test_ratio_rules,
     test_score_rules,
     test_spoiled_rules,
 )
@@ -28,6 +29,7 @@ PLANTED = {
         test_order_rules,
         test_overwritten_rules,
         test_policy_rules,
+        test_ratio_rules,
         test_score_rules,
         test_spoiled_rules,
     )
@@ -47,6 +49,16 @@ NAMED = {
 }
 ALL = {**PLANTED, **WRITTEN, **NAMED}
 CURED = [
+    *[
+        f"test_ratio_rules: {name}"
+        for name in (
+            "the larger of two",
+            "the larger, by its function",
+            "no minus",
+            "old less new",
+            "old by new",
+        )
+    ],
     *[
         f"test_kept_rules: {name}"
         for name in (

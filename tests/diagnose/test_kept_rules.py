@@ -245,6 +245,27 @@ PLANTED = {
     "a state dict": Planted(
         "no copy", FIT, (("copy.deepcopy(model.state_dict())", "model.state_dict()"),), "kept = model"
     ),
+    "one network by two names": Planted(
+        "no copy",
+        FIT,
+        (
+            ("    # epoch\n", "    slow.load_state_dict(model.state_dict())\n"),
+            ("for epoch in", "slow = model\nfor epoch in"),
+        ),
+        "slow = model",
+    ),
+    "one network by two names, in a function": Planted(
+        "no copy",
+        FIT,
+        (
+            ("    # epoch\n", "    update(slow, model)\n"),
+            (
+                "for epoch in",
+                "slow = model\ndef update(to, of):\n    to.load_state_dict(of.state_dict())\nfor epoch in",
+            ),
+        ),
+        "to.load_state_dict",
+    ),
     "a shallow copy": Planted("no copy", FIT, (("copy.deepcopy(", "dict("),), "kept = dict"),
     "parameters by name": Planted(
         "no copy",
@@ -336,6 +357,14 @@ HEALTHY = {
         FIT, ("    # epoch\n", "    other = build()\n    other.load_state_dict(model.state_dict())\n")
     ),
     "loaded at once": changed(FIT, ("    # epoch\n", "    model.load_state_dict(model.state_dict())\n")),
+    "a target network in a function": changed(
+        FIT,
+        ("    # epoch\n", "    update(slow, model)\n"),
+        (
+            "for epoch in",
+            "slow = copy.deepcopy(model)\ndef update(to, of):\n    to.load_state_dict(of.state_dict())\nfor epoch in",
+        ),
+    ),
     "a target network": changed(
         FIT,
         ("best, kept", "target = build()\nbest, kept"),

@@ -46,6 +46,8 @@ def scheduled(made="", batch="", epoch=""):
 
 CYCLE = "sched = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=0.05, total_steps=144, div_factor=1000)"
 COSINE = "sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max={})"
+WARM = "sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: {})"
+EPOCHS = "for epoch in range(12):"
 HALF = "opt.param_groups[0]['lr'] *= 0.5"
 
 ITEMS = (
@@ -202,6 +204,28 @@ def on_torch(name, text):
 FAULTY = {
     "made for batches, stepped by epoch": (scheduled(CYCLE, epoch="sched.step()"), "rate", "sched.step()"),
     "cosine for batches": (scheduled(COSINE.format(144), epoch="sched.step()"), "rate", "sched.step()"),
+    "cosine for epochs": (scheduled(COSINE.format(12), batch="sched.step()"), "rate", "sched.step()"),
+    "cosine for epochs, by name": (
+        scheduled(f"EPOCHS = 12\n{COSINE.format('EPOCHS')}", batch="sched.step()").replace(
+            EPOCHS, "for epoch in range(1, EPOCHS + 1):"
+        ),
+        "rate",
+        "sched.step()",
+    ),
+    "a warm-up that is cut off": (
+        scheduled(WARM.format("min(1.0, (step + 1) // 30)"), batch="sched.step()"),
+        "rate as factor",
+        "//",
+    ),
+    "a warm-up that is cut off, in a function": (
+        scheduled(
+            "warm = 40\ndef factor(step):\n    if step >= 60:\n        return 0.9\n"
+            "    return min(step // warm, 1)\nsched = torch.optim.lr_scheduler.LambdaLR(opt, factor)",
+            batch="sched.step()",
+        ),
+        "rate as factor",
+        "//",
+    ),
     "halved with every batch": (scheduled(batch=HALF), "rate", "*= 0.5"),
     "a sample changed in place": (ITEMS.replace("CHANGE", "x += torch.randn(40)"), "worn", "x += "),
     "a sample scaled in place": (ITEMS.replace("CHANGE", "x.mul_(0.5)"), "worn", "x.mul_"),
@@ -236,6 +260,15 @@ HEALTHY = {
     "made for batches": scheduled(CYCLE, batch="sched.step()"),
     "made for epochs": scheduled(COSINE.format(12), epoch="sched.step()"),
     "halved with every epoch": scheduled(epoch=HALF),
+    "a cosine that goes up and down": scheduled(COSINE.format(18), batch="sched.step()"),
+    "a warm-up": scheduled(WARM.format("min(1.0, step / 30)"), batch="sched.step()"),
+    "a warm-up in steps": scheduled(WARM.format("min(1.0, step // 10 / 4)"), batch="sched.step()"),
+    "a late start": scheduled(
+        WARM.format("0.0 if step < 20 else 0.5 ** (step // 100)"), batch="sched.step()"
+    ),
+    "a late start, by its power": scheduled(
+        WARM.format("0.0 if step < 50 else 0.5 ** (step // 50 - 1)"), batch="sched.step()"
+    ),
     "a copy changed": ITEMS.replace("CHANGE", "x = x + torch.randn(40)"),
     "a clone changed": ITEMS.replace("CHANGE", "x = x.clone(); x += torch.randn(40)"),
     "bounds again": ITEMS.replace("CHANGE", "x.clamp_(0, 1)"),

@@ -261,7 +261,61 @@ for fit, held in KFold(4).split(80):
     with torch.no_grad():
         print((model(data[held]) - goal[held]).abs().mean().item())
 """
+EXPLORES = """\
+import random
+net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+eps, eps_min, decay = 1.0, 0.05, 0.9
+for episode in range(30):
+    s = torch.randn(16, 4)
+    a = torch.randint(0, 2, (16,)) if random.random() < eps else net(s).argmax(1)
+    loss = F.mse_loss(net(s).gather(1, a[:, None]).squeeze(1), s[:, 0] * a)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    eps = max(eps_min, eps * decay)
+"""
+AGENT = """\
+import random
+class Agent:
+    def __init__(self, epsilon_end=0.01, epsilon_decay=0.99):
+        self.epsilon = 1.0
+        self.epsilon_end, self.epsilon_decay = epsilon_end, epsilon_decay
+        self.net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
+        self.opt = torch.optim.Adam(self.net.parameters(), lr=1e-3)
+    def act(self, s):
+        return torch.randint(0, 2, (16,)) if random.random() < self.epsilon else self.net(s).argmax(1)
+    def learn(self, s, a):
+        loss = F.mse_loss(self.net(s).gather(1, a[:, None]).squeeze(1), s[:, 0] * a)
+        self.opt.zero_grad()
+        loss.backward()
+        self.opt.step()
+        self.cool()
+    def cool(self):
+        self.epsilon = max(self.epsilon * self.epsilon_decay, self.epsilon_end)
+agent = Agent()
+for episode in range(30):
+    s = torch.randn(16, 4)
+    agent.learn(s, agent.act(s))
+"""
 FAULTY = {
+    "the smaller": (
+        EXPLORES.replace("eps = max(eps_min, eps * decay)", "eps = min(eps_min, eps * decay)  # <-"),
+        "falls at once",
+    ),
+    "the smaller of fields": (
+        AGENT.replace(
+            "max(self.epsilon * self.epsilon_decay, self.epsilon_end)",
+            "min(self.epsilon * self.epsilon_decay, self.epsilon_end)  # <-",
+        ),
+        "falls at once",
+    ),
+    "the larger": (
+        EXPLORES.replace("1.0, 0.05, 0.9\n", "0.1, 0.95, 1.1\n").replace(
+            "eps = max(eps_min, eps * decay)", "eps = max(eps_min, decay * eps)  # <-"
+        ),
+        "falls at once",
+    ),
     "eval": (EVAL, "not called"),
     "step": (STEP, "not called"),
     "zero_grad": (CLEAR, "not called"),
@@ -336,6 +390,18 @@ for step in range(10):
     opt.step()
 """
 HEALTHY = {
+    "a floor": EXPLORES,
+    "a floor of fields": AGENT,
+    "a ceiling": EXPLORES.replace("1.0, 0.05, 0.9\n", "0.1, 0.95, 1.1\n").replace("eps = max(", "eps = min("),
+    "a bound above": EXPLORES.replace("1.0, 0.05, 0.9\n", "0.5, 0.8, 0.9\n").replace(
+        "eps = max(", "eps = min("
+    ),
+    "a bound that moves": EXPLORES.replace(
+        "eps = max(eps_min,", "eps_min = eps_min / 2\n    eps = min(eps_min,"
+    ),
+    "begun anew": EXPLORES.replace("eps = max(", "eps = min(").replace(
+        "    s = torch", "    eps = 0.04 if episode else eps\n    s = torch"
+    ),
     "two domains": DOMAINS,
     "marginals": MARGINALS,
     "an attribute that is read": OWN,

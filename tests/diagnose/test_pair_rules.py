@@ -86,6 +86,27 @@ OF_TORCH = (
     "torch.distributions.Normal(0.0, 1.0)).sum(1).mean()",
 )
 
+DISTILLED = (
+    HEAD
+    + """\
+x = torch.randn(300, 20)
+y = (x @ torch.randn(20, 5)).argmax(1)
+teacher = nn.Sequential(nn.Linear(20, 32), nn.ReLU(), nn.Linear(32, 5))
+student = nn.Linear(20, 5)
+opt = torch.optim.Adam([*teacher.parameters(), *student.parameters()], lr=3e-3)
+T, alpha = 4.0, 0.7
+for epoch in range(6):
+    for at in torch.randperm(300).split(50):
+        soft, out = teacher(x[at]), student(x[at])
+        far = F.kl_div(
+            F.log_softmax(out / T, 1), F.softmax(soft.detach() / T, 1), reduction="batchmean"
+        ) * T * T
+        loss = alpha * far + (1 - alpha) * F.cross_entropy(out, y[at]) + F.cross_entropy(soft, y[at])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+)
 PLANTED = {
     "ones for both": Planted(
         "opponents", GAN, (("D(fake.detach()), torch.zeros", "D(fake.detach()), torch.ones"),), "loss_fake ="
@@ -117,6 +138,13 @@ PLANTED = {
     "one noise": Planted(
         "same noise", GAN, (("    fake = G(z)\n", "    fake = G(fixed)\n"),), "fake = G(fixed)"
     ),
+    "a distillation whose sum is not divided": Planted(
+        "unlike sums",
+        DISTILLED,
+        (('reduction="batchmean"', 'reduction="sum"'),),
+        "loss = ",
+        both=False,
+    ),
     "a divergence taken off": Planted("latent", VAE, (("recon + kl", "recon - kl"),), "recon - kl"),
     "a divergence without its minus": Planted(
         "latent", VAE, (("kl = -0.5", "kl = 0.5"),), "kl = 0.5", also=True
@@ -127,8 +155,22 @@ PLANTED = {
     "noise by the variance": Planted(
         "latent", VAE, (("torch.exp(0.5 * logvar)", "torch.exp(logvar)"),), "std = torch.exp"
     ),
+    "uniform noise": Planted("latent", VAE, (("torch.randn_like(", "torch.rand_like("),), "torch.rand_like("),
+    "uniform noise by a root": Planted(
+        "latent",
+        VAE,
+        (
+            ("torch.exp(0.5 * logvar)", "logvar.exp().sqrt()"),
+            ("torch.randn_like(std)", "torch.rand(std.shape)"),
+        ),
+        "torch.rand(",
+    ),
 }
 HEALTHY = {
+    "a distillation": DISTILLED,
+    "a distillation whose sum is divided by hand": changed(
+        DISTILLED, ('reduction="batchmean"', 'reduction="sum"'), ("* T * T\n", "* T ** 2 / len(at)\n")
+    ),
     "a discriminator": GAN,
     "smoothed labels": changed(
         GAN, ("bce(D(real), torch.ones(32, 1))", "bce(D(real), torch.full((32, 1), 0.9))")
@@ -143,6 +185,9 @@ HEALTHY = {
     "a critic": changed(GAN, *CRITIC),
     "a hinge": changed(GAN, *HINGE),
     "a variance": VAE,
+    "uniform numbers made normal": changed(
+        VAE, ("torch.randn_like(std)", "torch.erfinv(2 * torch.rand_like(std).clamp(0.01, 0.99) - 1) * 1.414")
+    ),
     "a deviation": changed(VAE, *DEVIATION),
     "a divergence of distributions": changed(VAE, OF_TORCH),
 }

@@ -447,6 +447,27 @@ for epoch in range(4):
 """
 )
 
+OVERLAP_OF_CLASSES = (
+    HEAD
+    + """\
+pictures = torch.randn(60, 1, 8, 8)
+maps = (pictures[:, 0] > 0.4).long() + (pictures[:, 0] > -0.4).long()
+net = nn.Sequential(nn.Conv2d(1, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 3, 1))
+opt = torch.optim.Adam(net.parameters(), lr=3e-3)
+def overlap(logits, target):
+    probs = logits.softmax(dim=1)
+    marks = F.one_hot(target, 3).permute(0, 3, 1, 2).float()
+    both = (probs * marks).sum(dim=(2, 3))
+    return 1 - ((2 * both + 1) / (probs.sum(dim=(2, 3)) + marks.sum(dim=(2, 3)) + 1)).mean()
+for epoch in range(4):
+    for at in torch.randperm(60).split(15):
+        out = net(pictures[at])
+        loss = F.cross_entropy(out, maps[at]) + overlap(out, maps[at])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+)
 PLANTED = {
     "no temperature": Planted("flat scores", VIEWS, ((" / tau", ""),), "scores = a @"),
     "a temperature on the wrong side": Planted("flat scores", VIEWS, ((" / tau", " * tau"),), "scores = a @"),
@@ -569,6 +590,15 @@ PLANTED = {
         ),
         "clip_grad_norm_(params",
     ),
+    "an overlap along the width": Planted(
+        "other pick", OVERLAP_OF_CLASSES, (("softmax(dim=1)", "softmax(dim=-1)"),), "softmax(dim=-1)"
+    ),
+    "an overlap over the samples": Planted(
+        "other pick",
+        OVERLAP_OF_CLASSES,
+        (("logits.softmax(dim=1)", "torch.softmax(logits, 0)"),),
+        "torch.softmax(logits, 0)",
+    ),
     "along the steps": Planted(
         "other pick", BY_TOKEN, (("log_softmax(-1)", "log_softmax(1)"),), "log_softmax(1)", both=False
     ),
@@ -581,6 +611,18 @@ PLANTED = {
     ),
 }
 HEALTHY = {
+    "overlaps of classes": OVERLAP_OF_CLASSES,
+    "overlaps of classes, the axis left out": changed(
+        OVERLAP_OF_CLASSES, ("logits.softmax(dim=1)", "F.softmax(logits)")
+    ),
+    "overlaps of several labels": changed(OVERLAP_OF_CLASSES, ("logits.softmax(dim=1)", "logits.sigmoid()")),
+    "weights of places": changed(
+        OVERLAP_OF_CLASSES,
+        (
+            "probs = logits.softmax(dim=1)",
+            "probs = logits.softmax(dim=1) * logits.flatten(2).softmax(-1).view(logits.shape)",
+        ),
+    ),
     "two views": VIEWS,
     "a learned scale": changed(VIEWS, ("tau = 0.1", "tau = nn.Parameter(torch.tensor(0.1))")),
     "few classes": changed(

@@ -16,6 +16,7 @@ from ..line_lookup import Line, cell_of
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 RANDOM = ("rand", "bernoulli", "normal_", "uniform_", "multinomial", "shuffle", "choice", "sample", "dropout")
+LOAD = "load_state_dict"
 TREES = 64  # files whose trees are kept
 _trees: dict[str, tuple[list[str], ast.Module | None]] = {}
 
@@ -259,6 +260,109 @@ def loops_around(line: Line | None) -> int:
         if isinstance(n, ast.Call) and getattr(n.func, "id", getattr(n.func, "attr", "")) == line.function
     ]
     return within(line.line) + max(calls, default=0)
+
+
+def loaded(line: Line | None) -> tuple[str, str, Line | None] | None:
+    """The model that a line loads, the one whose state dict it is given, and the only line that makes them one.
+
+    Args:
+        line: which.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return None
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call) or not _holds(call, line.line) or called_name(call.func) != LOAD:
+            continue
+        given = call.args[0] if call.args else None
+        if isinstance(given, ast.Call) and called_name(given.func) == "state_dict":
+            if isinstance(call.func, ast.Attribute) and isinstance(given.func, ast.Attribute):
+                into, taken = ast.unparse(call.func.value), ast.unparse(given.func.value)
+                made = [
+                    n.lineno
+                    for n in ast.walk(tree)
+                    if isinstance(n, ast.Assign)
+                    and {ast.unparse(n.targets[0]), ast.unparse(n.value)} == {into, taken}
+                ]
+                return into, taken, at_line(line, made[0]) if len(made) == 1 else None
+    return None
+
+
+def epochs_around(line: Line | None) -> int:
+    """How often the outermost of two loops or more around a line goes round; 0 where that is not written as a number.
+
+    Args:
+        line: which.
+    """
+    tree = None if line is None else tree_of(line.file)
+    if tree is None or line is None:
+        return 0
+    inside = [n for n in ast.walk(scope_of(tree, line.line)) if isinstance(n, LOOPS) and _holds(n, line.line)]
+    inside = [n for n in inside if n.lineno < line.line]
+    if len(inside) < 2:
+        return 0
+    it = getattr(min(inside, key=lambda n: n.lineno), "iter", None)
+    if not isinstance(it, ast.Call) or called_name(it.func) not in ("range", "trange") or it.keywords:
+        return 0
+    bounds = [_whole(tree, one) for one in it.args]
+    if len(bounds) == 1:
+        return bounds[0] or 0
+    if len(bounds) != 2 or bounds[0] is None or bounds[1] is None:
+        return 0
+    return max(bounds[1] - bounds[0], 0)
+
+
+def constant(tree: ast.Module, node: ast.expr, deep: int = 4) -> float | None:
+    """The number that an expression is: written there, or given once to a variable, a field or an argument.
+
+    Args:
+        tree: of the file.
+        node: the expression.
+        deep: names that are gone through.
+    """
+    if isinstance(node, ast.Constant):
+        value = node.value
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if not deep or not isinstance(node, (ast.Name, ast.Attribute)):
+        return None
+    given = list(_values(tree, node)) if isinstance(node, ast.Name) else fields(tree, node.attr)
+    return constant(tree, given[0], deep - 1) if len(given) == 1 else None
+
+
+def assigned_to(tree: ast.Module, name: str) -> list[ast.expr]:
+    """All that a variable is assigned in a file, in whichever scope; it is changed in place by no operator."""
+    if any(isinstance(n, ast.AugAssign) and ast.unparse(n.target) == name for n in ast.walk(tree)):
+        return []
+    return list(_assigned(tree, name))
+
+
+def fields(tree: ast.Module, name: str) -> list[ast.expr]:
+    """All that a field of that name is assigned, one of a tuple by itself."""
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and getattr(node.target, "attr", "") == name:
+            found += [node.value, node.value]  # it is no constant
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                pairs = [(target, node.value)]
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs = list(zip(target.elts, node.value.elts, strict=False))
+                found += [v for t, v in pairs if isinstance(t, ast.Attribute) and t.attr == name]
+    return found
+
+
+def _whole(tree: ast.Module, node: ast.expr) -> int | None:
+    """The whole number that an expression is: a number, a variable that is given one once, or one more than these."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        one, other = _whole(tree, node.left), _whole(tree, node.right)
+        return None if one is None or other is None else one + other
+    if isinstance(node, ast.Name):
+        given = list(_assigned(tree, node.id))
+        if len(given) != 1 or not isinstance(given[0], ast.Constant):
+            return None
+        node = given[0]
+    value = getattr(node, "value", None)
+    return value if type(value) is int else None
 
 
 def without_gradients(line: Line | None) -> Line | None:

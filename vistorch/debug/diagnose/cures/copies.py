@@ -266,8 +266,14 @@ def made_in_forward(case: Case) -> Iterator[Cure]:
 
 
 def rate_as_factor(case: Case) -> Iterator[Cure]:
-    """What the function gives over the optimizer's own rate; or a step of the scheduler with every batch."""
+    """What the function gives over the optimizer's own rate; a true division; or a step with every batch."""
     also = case.finding.also
+    if case.finding.label == "cuts off":
+        for node in case.program.nodes(case.line, ast.BinOp):
+            if isinstance(node.op, ast.FloorDiv):
+                text = f"{bracketed(case.program, node.left)} / {bracketed(case.program, node.right)}"
+                yield Cure(case.program, case.program.replaced(node, text))
+        return
     for line in (case.place, *(() if also is None else (also[0],))):
         program = case.file(line)
         if case.finding.label != "gives a rate":

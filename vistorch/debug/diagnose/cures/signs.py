@@ -97,6 +97,24 @@ def detached(case: Case) -> Iterator[Cure]:
             yield Cure(program, program.replaced(node, f"({program.of(node)}).detach()"))
 
 
+def ratio(case: Case) -> Iterator[Cure]:
+    """The smaller of two surrogates, its minus, or the ratio of the new to the old."""
+    program, label = case.program, case.finding.label
+    if label == "takes the larger":
+        for call in program.calls(case.line, "max", "maximum"):
+            name = name_of(call).replace("max", "min")
+            owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+            yield Cure(program, program.replaced(call.func, f"{program.of(owner)}.{name}" if owner else name))
+    elif label == "lacks its minus":
+        yield from minus(case)
+    elif label == "divides the old by the new":
+        for node in program.nodes(case.line, ast.BinOp):
+            if isinstance(node.op, (ast.Sub, ast.Div)):
+                sign = "-" if isinstance(node.op, ast.Sub) else "/"
+                text = f"{bracketed(program, node.right)} {sign} {bracketed(program, node.left)}"
+                yield Cure(program, program.replaced(node, text))
+
+
 def other_way_round(case: Case) -> Iterator[Cure]:
     """The mask turned."""
     swapped = {ast.Eq: "!=", ast.NotEq: "==", ast.Lt: ">=", ast.GtE: "<", ast.Gt: "<=", ast.LtE: ">"}
@@ -140,6 +158,7 @@ CURES = {
     "sides exchanged": sides_exchanged,
     "fit turned": minus,
     "reward turned": minus,
+    "clipped ratio": ratio,
     "penalty turned": plus,
     "flat scores": divided,
     "norm over samples": last_axis,

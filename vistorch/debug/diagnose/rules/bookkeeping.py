@@ -13,7 +13,7 @@ from typing import Any
 from ..course import Course
 from ..finding import DOUBTFUL, EXACT, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
-from ..written import argument, literal, loops_around, rate_written
+from ..written import argument, epochs_around, literal, loops_around, rate_written
 from .base import Rule
 
 HABIT = 2  # steps in which a thing must have happened
@@ -201,7 +201,8 @@ class RateZero(Rule):
     rate below a hundredth within four fifths of the run, or to a ten-thousandth (an ExponentialLR without loops over
     loaders, and without one loop within another in the program: within three tenths of the run); when a
     CosineAnnealingLR was stepped as often, three times its T_max or more, though there were loops over a loader,
-    twice T_max plus one at most; when a OneCycleLR or a CosineAnnealingLR made for as many steps as the optimizer
+    twice T_max plus one at most, or none, and the outermost of two loops or more around its step is written to go
+    round T_max times; when a OneCycleLR or a CosineAnnealingLR made for as many steps as the optimizer
     took, twelve or more, but for a tenth, was stepped twice or more, and in fewer than half of them; or when, in
     twelve steps or more, no scheduler stepped and the program itself lowered the rate, in half of the steps until
     then, to less than a thousandth for good before half of the run was over, and the loss kept a tenth of what it
@@ -353,7 +354,9 @@ class RateZero(Rule):
         if kind == "CosineAnnealingLR":
             period = getattr(one, "T_max", 0)
             epochs = len(self.ev.loaders)
-            if count < 3 * period or not 0 < epochs <= 2 * period + 1:
+            if count < 3 * period or epochs > 2 * period + 1:
+                return
+            if not epochs and (period < 2 or epochs_around(self.ev.line(place)) != period):
                 return
             say = (
                 f"{kind} is stepped with every batch: its T_max of {period} is over {count // period} times."

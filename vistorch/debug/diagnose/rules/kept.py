@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..finding import EXACT, WRONG, Finding, number
-from ..written import calls_before
+from ..written import calls_before, loaded
 from .base import Rule
 from .bookkeeping import names
 
+PLACES = 64
 MOVED = 8  # steps after which a norm that is trained has left where it began
 
 
@@ -24,11 +25,12 @@ class NoCopy(Rule):
     Meaning: `state_dict()`, `detach()` and `.data` give the same memory another name; what is kept under it goes on
     changing with every step.
     Fires: when an op copies a parameter that an optimizer holds from its own memory, of the same shape and strides,
-    that other name was taken at another line, and the optimizer has stepped since the run began; or when in three
+    that other name was taken at another line, and the optimizer has stepped since the run began; when that name was
+    taken at the same line, and the line gives the state dict of one name to another name to load; or when in three
     turns an in-place op writes into such a parameter through another name that was taken in an earlier turn.
     Wrong if: weights are updated by hand through such a name; then no optimizer holds them.
     Healthy programs tried: best weights and backups that are cloned or deep-copied, averages of weights, target
-    networks, a state dict that is loaded into another model or at the line that takes it.
+    networks, a state dict that is loaded into another model or into its own at the line that takes it.
     """
 
     name, title, certainty, severity = "no copy", "weights kept without a copy", EXACT, WRONG
@@ -36,6 +38,7 @@ class NoCopy(Rule):
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
         self.seen: dict[Any, list] = {}  # by place: times, parameter, steps by then
+        self.one: dict[Any, Any] = {}  # by place of a copy that takes the name for itself: parameter
         self.through: dict[Any, list] = {}  # by place: turns, parameter
 
     def at_write(self, tensor: Any, value: Any, place: Any) -> None:
@@ -49,6 +52,8 @@ class NoCopy(Rule):
                 if not self._just(leaf, place):
                     entry = self.seen.setdefault(place, [0, leaf, self.ev.steps])
                     entry[0] += 1
+                elif len(self.one) < PLACES:
+                    self.one.setdefault(place, leaf)
                 return
         leaf = self.ev.leaves.get(id(d))
         if leaf is None or leaf is tensor or tensor.__class__.__name__ == "Parameter":
@@ -99,6 +104,24 @@ class NoCopy(Rule):
                 confirm=("kept[name].data_ptr() == parameter.data_ptr()", "True"),
                 unless="",
                 advice="Keep copies: copy.deepcopy(model.state_dict()), or p.detach().clone().",
+                weight=8.0,
+            )
+            return
+        for place, leaf in self.one.items():
+            line = self.ev.line(place)
+            pair = loaded(line)
+            if line is None or pair is None or pair[0] == pair[1]:
+                continue
+            yield self.found(
+                f"{pair[0]} is {pair[1]} itself: what is loaded is what is there.",
+                pair[2] or line,
+                "gives it another name",
+                also=(line, "loads it into itself") if pair[2] is not None else (None, ""),
+                layer=self.ev.name_of(leaf),
+                proof=[("names of one model", 2), ("steps of optimizers", self.ev.steps)],
+                confirm=(f"{pair[0]} is {pair[1]}", "True"),
+                unless="",
+                advice=f"Make a copy: copy.deepcopy({pair[1]}).",
                 weight=8.0,
             )
             return

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...layers import is_module
 from ...line_lookup import Line
-from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding
-from ..written import at_line, functions_of, scope_of, tree_of
+from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG, Finding, number
+from ..written import assigned_to, at_line, called_name, constant, fields, functions_of, scope_of, tree_of
 from .base import Rule
 from .classes import assigned
 from .measures import HELD, TAUGHT, words_of
@@ -723,4 +723,75 @@ def _length(n: ast.AST) -> bool:
     return isinstance(n, ast.Call) and getattr(n.func, "id", "") == "len"
 
 
-RULES = (NotCalled, IdleName, OnceRound, ShuffledApart, OneModelForFolds, CodedAnew)
+class FallsAtOnce(Texts):
+    """A number that is to shrink slowly to a bound is brought to the bound at once: `min` stands for `max`.
+
+    Meaning: `max(low, x * 0.99)` lets x shrink as far as low; `min(low, x * 0.99)` is low or less from the first time.
+    Fires: when a variable or a field is given the `min` of two, of which one is itself times a number between 0 and
+    1, and the other a number above 0 and below the number that it begins at; or the `max` of two, of which one is
+    itself times a number above 1, and the other a number above the one, above 0, that it begins at; it is assigned
+    nothing else but that first number in the file, all these are written as numbers, or as names that are given one
+    once; and the line stands in a scope in which a model was called, a pass started or an optimizer stepped, or in a
+    function that the file calls by its name.
+    Wrong if: a jump at its first time is meant.
+    Healthy programs tried: rates that shrink to a floor or grow to a ceiling, bounds on the far side, values that are
+    begun anew.
+    """
+
+    name, title, certainty, severity = "falls at once", "numbers that shrink slowly", EXACT, WRONG
+
+    def findings(self) -> Iterator[Finding]:
+        """Say where."""
+        for tree, lines in self.ran().values():
+            scopes = {id(scope_of(tree, line.line)) for line in lines}
+            called = {called_name(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+            for node in ast.walk(tree):
+                if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+                    continue
+                seen = _jump(tree, node)
+                scope = scope_of(tree, node.lineno)
+                if seen is None or not (id(scope) in scopes or getattr(scope, "name", "") in called):
+                    continue
+                text, bound, begun, which = seen
+                other = "max" if which == "min" else "min"
+                yield self.found(
+                    f"{text} begins at {number(begun)}, and {which} brings it to {number(bound)} the first time.",
+                    at_line(lines[0], node.lineno),
+                    f"takes the {which}",
+                    proof=[("begins at", number(begun)), ("bound", number(bound))],
+                    confirm=(f"{text}, after the first time", f"{number(bound)}"),
+                    unless="a jump is meant.",
+                    advice=f"Take {other} for {which}.",
+                    weight=5.0,
+                )
+
+
+def _jump(tree: ast.Module, node: ast.Assign) -> tuple[str, float, float, str] | None:
+    """What jumps, its bound, where it begins, and whether by min or max."""
+    call = node.value
+    if len(node.targets) != 1 or not isinstance(call, ast.Call) or len(call.args) != 2 or call.keywords:
+        return None
+    target, which = node.targets[0], getattr(call.func, "id", "")
+    if which not in ("min", "max") or not isinstance(target, (ast.Name, ast.Attribute)):
+        return None
+    text = ast.unparse(target)
+    for bound, product in (call.args, call.args[::-1]):
+        if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
+            continue
+        sides = [x for x in (product.left, product.right) if ast.unparse(x) != text]
+        if len(sides) != 1:
+            continue
+        factor, least = constant(tree, sides[0]), constant(tree, bound)
+        given = fields(tree, target.attr) if isinstance(target, ast.Attribute) else assigned_to(tree, text)
+        begins = [v for v in given if v is not call]
+        begun = constant(tree, begins[0]) if len(begins) == 1 and len(given) == 2 else None
+        if factor is None or least is None or begun is None or least <= 0 or begun <= 0:
+            continue
+        if (which == "min" and 0 < factor < 1 and least < begun) or (
+            which == "max" and factor > 1 and least > begun
+        ):
+            return text, least, begun, which
+    return None
+
+
+RULES = (NotCalled, IdleName, OnceRound, ShuffledApart, OneModelForFolds, CodedAnew, FallsAtOnce)

@@ -255,7 +255,8 @@ class Latent(Counting):
     exp(s / 2).
     Fires: when in three looks a loss holds a value s and its exponential with opposite signs, the exponential with
     the negative one (or a ratio and its logarithm, the ratio with the negative one); or when it holds them the right
-    way and a value without a gradient is multiplied by exp(s), as it is, on the way to the loss.
+    way and a value without a gradient is multiplied by exp(s), as it is, on the way to the loss, or a draw of uniform
+    numbers between 0 and 1, of the shape of s, by exp(s), by exp of s times a number, or by a power or root of these.
     Wrong if: s is the logarithm of the deviation, and the divergence is written for that; then it holds exp(2 s).
     Healthy programs tried: autoencoders with logarithms of variances and of deviations, divergences of
     distributions, weights of several tasks that are learned, Poisson losses.
@@ -301,6 +302,9 @@ class Latent(Counting):
                 continue
             for scale, noise in (v.parents, v.parents[::-1]):
                 e = beyond(scale, SHAPED)
+                if uniform(beyond(noise)) and noise.shape == x.shape and _deviation(e, x):
+                    self.times.setdefault(("uniform", beyond(noise).place), [0, v.place])[0] += 1
+                    return
                 if (
                     e.op == "exp"
                     and e.parents
@@ -316,26 +320,69 @@ class Latent(Counting):
         for (kind, place), (times, other) in self.times.items():
             if times < LOOKS:
                 continue
+            text, label, second, confirm, unless, advice = SAYS[kind]
             yield self.found(
-                "The divergence of the latent Gaussian stands in the loss with a minus: each step makes it larger."
-                if kind == "sign"
-                else "Noise is scaled by exp of what the divergence takes for the logarithm of the variance: by the "
-                "variance, not the deviation.",
+                text,
                 place,
-                "turns the sign" if kind == "sign" else "scales by the variance",
-                also=(other, "the divergence"),
+                label,
+                also=(other, second) if other != place else (None, ""),
                 proof=[("looks", times)],
-                confirm=("the divergence over the steps", "it grows")
-                if kind == "sign"
-                else ("noise.std() beside exp(0.5 * s)", "its square"),
-                unless="" if kind == "sign" else "the divergence is the wrong one.",
-                advice="Add -0.5 * (1 + s - mu ** 2 - s.exp()) to the loss."
-                if kind == "sign"
-                else "Scale by (0.5 * s).exp().",
+                confirm=confirm,
+                unless=unless,
+                advice=advice,
                 weight=7.0,
                 explains=("diverges", "course", "learns nothing"),
             )
             return
+
+
+SAYS = {
+    "sign": (
+        "The divergence of the latent Gaussian stands in the loss with a minus: each step makes it larger.",
+        "turns the sign",
+        "the divergence",
+        ("the divergence over the steps", "it grows"),
+        "",
+        "Add -0.5 * (1 + s - mu ** 2 - s.exp()) to the loss.",
+    ),
+    "noise": (
+        "Noise is scaled by exp of what the divergence takes for the logarithm of the variance: by the "
+        "variance, not the deviation.",
+        "scales by the variance",
+        "the divergence",
+        ("noise.std() beside exp(0.5 * s)", "its square"),
+        "the divergence is the wrong one.",
+        "Scale by (0.5 * s).exp().",
+    ),
+    "uniform": (
+        "The noise of the latent Gaussian is uniform between 0 and 1: it is never negative, and not normal.",
+        "draws uniform numbers",
+        "scales them",
+        ("eps.mean(), eps.std()", "0.5, 0.29"),
+        "",
+        "Draw it with torch.randn_like.",
+    ),
+}
+UNIFORM = ("rand", "rand_like")
+
+
+def uniform(v: Value) -> bool:
+    """Whether a value is a draw of uniform numbers between 0 and 1."""
+    return v.place is not None and (
+        v.op in UNIFORM or (v.op == "source" and v.consts[:1] in ((u,) for u in UNIFORM))
+    )
+
+
+def _deviation(v: Value, x: Value) -> bool:
+    """Whether a value is an exponential of another one, times a number, or a power or root of that."""
+    for _ in range(6):
+        v = beyond(v, SHAPED)
+        if v is x:
+            return True
+        if v.op not in ("exp", "sqrt", "pow", "mul", "div") or len(v.parents) != 1:
+            return False
+        v = v.parents[0]
+    return False
 
 
 def _twice(v: Value) -> bool:

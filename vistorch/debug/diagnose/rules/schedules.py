@@ -5,16 +5,19 @@ Invariant: what a scheduler did is read from the rates that the optimizer steppe
 
 from __future__ import annotations
 
+import ast
 import itertools
+import linecache
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from ...line_lookup import Line, cell_of
 from ..course import Course
 from ..finding import LINEAGE, MEASURED, WRONG, Finding, number
 from ..ledger import Ledger
-from ..written import given, returned
+from ..written import given, returned, tree_of
 from .base import Rule
 from .bookkeeping import first_and_last
 
@@ -43,11 +46,14 @@ class RateAsFactor(Rule):
     Meaning: LambdaLR multiplies the rate that the optimizer was made with by what its function gives.
     Fires: when a LambdaLR has been stepped four times or more, in twelve steps of its optimizer or more, and the
     largest rate of any group, at any of these steps, was less than a twentieth of what the group was made with; or
-    less than half of it, rising to the end, where the scheduler took fewer than half as many steps as the optimizer.
+    less than half of it, rising to the end, where the scheduler took fewer than half as many steps as the optimizer;
+    or when the first steps, five or more and no more than half, had a rate of 0, the next one at least half of the
+    largest, and the function of the first group divides its argument, not within a power, by `//` and the number of
+    those steps, or one more.
     Wrong if: the optimizer's rate is a scale of its own, such as 1 for a function that gives rates; then they are
     large enough.
-    Healthy programs tried: warm-up and cosine factors, functions that give rates to an optimizer made with 1, groups
-    with factors of their own.
+    Healthy programs tried: warm-up and cosine factors, warm-ups that begin at 0 or rise in steps, late starts,
+    functions that give rates to an optimizer made with 1, groups with factors of their own.
     """
 
     name, title, certainty, severity, cheap = (
@@ -63,6 +69,10 @@ class RateAsFactor(Rule):
         for one, count, _ in self.ev.schedulers.values():
             ledger = self.ev.ledgers.get(id(getattr(one, "optimizer", None)))
             if type(one).__name__ != "LambdaLR" or ledger is None or count < 4 or len(ledger.rates) < 12:
+                continue
+            cut = _cut(one, ledger.rates)
+            if cut is not None:
+                yield self._cut_off(one, *cut, ledger)
                 continue
             bases = [float(base) for base in one.base_lrs]
             groups = [float(group["lr"]) for group in one.optimizer.param_groups]
@@ -102,6 +112,25 @@ class RateAsFactor(Rule):
                 explains=("learns nothing", "too small", "rate"),
             )
 
+    def _cut_off(self, one: Any, line: Line, zeros: int, ledger: Ledger) -> Finding:
+        made = self.ev.origins.get(id(one))
+        return self.found(
+            f"The warm-up is divided by //: the learning rate is 0 in the first {zeros} steps, and whole at once then.",
+            line,
+            "cuts off",
+            also=None if made is None or self.ev.line(made[2]) == line else (made[2], "takes factors"),
+            proof=[
+                ("steps", len(ledger.rates)),
+                ("first steps with a rate of 0", zeros),
+                ("rate after these", number(ledger.rates[zeros])),
+            ],
+            confirm=(f"[scheduler.lr_lambdas[0](i) for i in range({zeros + 1})]", "0, and 1 at the end"),
+            unless="the run is to wait so long.",
+            advice="Divide by / instead.",
+            weight=6.0,
+            explains=("rate", "too small"),
+        )
+
     def _seldom(self, one: Any, count: int, ledger: Ledger, share: float, base: float) -> Finding:
         made = self.ev.origins.get(id(one))
         return self.found(
@@ -122,6 +151,48 @@ class RateAsFactor(Rule):
             weight=7.0,
             explains=("learns nothing", "too small", "rate"),
         )
+
+
+def _cut(one: Any, rates: list[float]) -> tuple[Line, int] | None:
+    """The line that makes a warm-up 0 by a `//`, and how many steps have a rate of 0; None where none does."""
+    zeros = next((i for i, rate in enumerate(rates) if rate > 0), 0)
+    if not 5 <= zeros <= 0.5 * len(rates) or rates[zeros] < 0.5 * max(rates):
+        return None
+    function = one.lr_lambdas[0]
+    code = getattr(function, "__code__", None)
+    tree = None if code is None else tree_of(code.co_filename)
+    if tree is None or code is None or not code.co_varnames:
+        return None
+    step = code.co_varnames[0]
+    for node in ast.walk(tree):
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda)) or node.lineno != code.co_firstlineno:
+            continue
+        powers = {id(x) for n in ast.walk(node) if _is(n, ast.Pow) for x in ast.walk(n)}
+        for n in ast.walk(node):
+            if not _is(n, ast.FloorDiv) or id(n) in powers or not isinstance(n, ast.BinOp):
+                continue
+            divided = any(isinstance(x, ast.Name) and x.id == step for x in ast.walk(n.left))
+            if divided and _number(n.right, function) in (zeros, zeros + 1):
+                file = code.co_filename
+                text = linecache.getline(file, n.lineno).strip()
+                return Line(file, n.lineno, code.co_name, text, cell_of(file)), zeros
+    return None
+
+
+def _is(node: ast.AST, op: type[ast.operator]) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, op)
+
+
+def _number(node: ast.expr, function: Any) -> Any:
+    """What a number or a variable is within a function; None where it is neither."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if not isinstance(node, ast.Name):
+        return None
+    names = function.__code__.co_freevars
+    if node.id in names:
+        return function.__closure__[names.index(node.id)].cell_contents
+    return function.__globals__.get(node.id)
 
 
 def _climbs(rates: list[float]) -> bool:

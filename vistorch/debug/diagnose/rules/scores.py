@@ -376,9 +376,12 @@ class OtherPick(Counting):
     Meaning: what is picked by class has to sum to 1 over the classes.
     Fires: when in three looks log-probabilities of three axes or more, or of two, normalised along one of them, are
     picked from along another by gather or a negative log likelihood, with nothing between but reshapes that leave the
-    last axis.
+    last axis; or when in three looks probabilities of four axes or more are multiplied by as many numbers without a
+    gradient, each 0 or 1, that sum to 1 along axis 1 and not along another one, that of the softmax, along which the
+    probabilities do.
     Wrong if: places compete, and not classes.
-    Healthy programs tried: cross entropies by hand over tokens and pixels, pointers, attention.
+    Healthy programs tried: cross entropies by hand over tokens and pixels, overlaps of each class, pointers,
+    attention.
     """
 
     name, title, certainty, severity = "other pick", "axes of log-probabilities", EXACT, WRONG
@@ -389,6 +392,8 @@ class OtherPick(Counting):
             return
         for v in itertools.islice(ancestors(p.root, outside(p.root)), 400):
             likely = v.op.startswith("nll_loss")
+            if v.op == "mul" and len(v.parents) == 2 and len(v.shape) >= 4:
+                self._marked(v)
             if not likely and v.op not in ("gather", "take_along_dim"):
                 continue
             given = v.parents[0] if v.parents else v
@@ -407,6 +412,21 @@ class OtherPick(Counting):
                 continue
             if picked != over:
                 entry = self.times.setdefault(before.place, [0, v.place, before.shape, over, picked])
+                entry[0] += 1
+
+    def _marked(self, v: Value) -> None:
+        """Probabilities times marks of the right classes."""
+        for given, marks in (v.parents, v.parents[::-1]):
+            before = beyond(given, frozenset(("contiguous", "clone")))
+            if before.op != "softmax" or not before.consts or marks.needs or marks.shape != before.shape:
+                continue
+            over, d, q = before.consts[0] % len(before.shape), array(marks), array(before)
+            if over == 1 or d is None or q is None or d.shape[1] < 2 or abs(q.sum(over) - 1).max() > 1e-3:
+                continue
+            if not ((d == 0) | (d == 1)).all():
+                continue
+            if (d.sum(1) == 1).all() and not (d.sum(over) == 1).all():
+                entry = self.times.setdefault(before.place, [0, v.place, before.shape, over, 1])
                 entry[0] += 1
 
     def findings(self) -> Iterator[Finding]:

@@ -308,13 +308,15 @@ class UnlikeSums(Counting):
 
     Meaning: terms of a loss weigh as they are meant where all are means over the samples, or all are sums.
     Fires: when in two looks the loss is a sum of terms, one of them the mean of a comparison with targets, another a
-    sum over a tensor with one row for each target that a model computed, of three samples or more, and the factor of
-    that sum times the number of samples is more than twice the factor of the mean; or when one is the mean over 32
+    sum over a tensor with one row for each target that a model computed, of three samples or more, the factor of
+    that sum times the number of samples is more than twice the factor of the mean, and none of the numbers that the
+    sum is multiplied by is one over the number of samples or less; or when one is the mean over 32
     elements of each sample or more, the other the divergence of a latent Gaussian (a value and its exponential)
     summed over each sample, and in twelve looks or more, in the later half of them, that is below 0.05.
     Wrong if: the weight is meant.
-    Healthy programs tried: a sum that is divided by the batch or has a small factor, penalties that are sums over
-    weights, means or sums throughout, several means.
+    Healthy programs tried: a sum that is divided by the batch, with a large factor besides (the square of the
+    temperature in a distillation), or has a small factor, penalties that are sums over weights, means or sums
+    throughout, several means.
     """
 
     name, title, certainty, severity = "unlike sums", "terms of the loss", LINEAGE, WRONG
@@ -331,7 +333,7 @@ class UnlikeSums(Counting):
         if len(terms) < 2:
             return
         rows, means, sums = set(), [], []
-        for v, factor in terms:
+        for v, factor, least in terms:
             head = of(v)
             if head is None and v.op == "mean_all" and v.parents:
                 head = of(beyond(v.parents[0]))
@@ -344,8 +346,10 @@ class UnlikeSums(Counting):
                     means.append((v, abs(factor)))
             elif v.op in ("sum_all", "sum") and v.parents and v.parents[0].needs and v.parents[0].shape:
                 if v.parents[0].op != "source" and _of_a_model(v.parents[0]):
-                    sums.append((v, abs(factor), v.parents[0].shape))
-        for v, factor in terms:
+                    shape = v.parents[0].shape
+                    if least * shape[0] > 1.001:  # else it is a mean over the samples already
+                        sums.append((v, abs(factor), shape))
+        for v, factor, _ in terms:
             self._prior(v, factor, means, p)
         for v, factor, shape in sums:
             if shape[0] in rows and shape[0] > 2 and factor * shape[0] > 2 * max(f for _, f in means):
@@ -421,19 +425,20 @@ class UnlikeSums(Counting):
             )
 
 
-def _terms(root: Value) -> list[tuple[Value, float]]:
-    """The terms of a loss with the numbers that they are multiplied by."""
-    out, waiting = [], [(root, 1.0)]
+def _terms(root: Value) -> list[tuple[Value, float, float]]:
+    """The terms of a loss with the product of the numbers that they are multiplied by, and the smallest of these."""
+    out, waiting = [], [(root, 1.0, 1.0)]
     while waiting and len(out) < 16:
-        v, factor = waiting.pop()
+        v, factor, least = waiting.pop()
         numbers = [x for x in v.ins if x.__class__ in (int, float)]
         parents = v.parents
         if v.op in ("add", "sub") and parents:
-            waiting += [(x, factor) for x in parents]
+            waiting += [(x, factor, least) for x in parents]
         elif v.op == "neg" and parents:
-            waiting.append((parents[0], factor))
+            waiting.append((parents[0], factor, least))
         elif v.op in ("mul", "div") and len(parents) == 1 and len(numbers) == 1 and numbers[0]:
-            waiting.append((parents[0], factor * (numbers[0] if v.op == "mul" else 1 / numbers[0])))
+            one = numbers[0] if v.op == "mul" else 1 / numbers[0]
+            waiting.append((parents[0], factor * one, min(least, abs(one))))
         elif (
             v.op in ("mul", "div")
             and len(parents) == 2
@@ -442,9 +447,10 @@ def _terms(root: Value) -> list[tuple[Value, float]]:
             weight = next(x for x in parents if x.data is not None and x.data.size == 1 and not x.needs)
             x = next((x for x in parents if x is not weight), weight)
             size = float(weight.data) or 1.0
-            waiting.append((x, factor * (size if v.op == "mul" else 1 / size)))
+            one = size if v.op == "mul" else 1 / size
+            waiting.append((x, factor * one, min(least, abs(one))))
         elif v.op not in ("source", "zeros"):
-            out.append((v, factor))
+            out.append((v, factor, least))
     return out
 
 

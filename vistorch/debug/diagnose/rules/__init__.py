@@ -8,6 +8,7 @@ from . import (
     again,
     axes,
     bookkeeping,
+    chances,
     classes,
     collapse,
     data,
@@ -59,6 +60,7 @@ RULES = (
     *scores.RULES,
     *pairs.RULES,
     *policies.RULES,
+    *chances.RULES,
     *still.RULES,
     *loops.RULES,
     *samples.RULES,
@@ -86,6 +88,7 @@ EARLY = (
     scores,
     pairs,
     policies,
+    chances,
     still,
     samples,
     refilled,
@@ -103,4 +106,5 @@ EARLY = (
 )
 for _module in EARLY:  # what these ask for is there from the beginning, or not at all
     for _rule in _module.RULES:
-        _rule.most_looks = ENOUGH
+        if not _rule.counts_looks:
+            _rule.most_looks = ENOUGH

@@ -114,6 +114,19 @@ TURNS = changed(
     ("(torch.arange(2 * n) + n) % (2 * n)", "torch.arange(2 * n) ^ 1"),
 )
 
+SHIFTED = changed(
+    VIEWS,
+    (
+        "def view(x):\n    return x * (0.9 + 0.2 * torch.rand(len(x), 1)) +",
+        "probe = nn.Linear(8, 2)\nfew = torch.optim.Adam(probe.parameters(), lr=1e-2)\n"
+        "with torch.no_grad():\n    seen = net(data)\n"
+        "for step in range(120):\n    few.zero_grad()\n"
+        "    F.cross_entropy(probe(seen), (data[:, 0] > 0).long()).backward()\n    few.step()\n"
+        "def view(x):\n    return torch.roll(x, int(torch.randint(-1, 2, (1,))), dims=-1).flip(-1) +",
+    ),
+    ("for step in range(40):\n    x", "for step in range(400):\n    x"),
+)
+
 PLANTED = {
     "gold tags as they are": Planted(
         "other order", TAGGER, (("tags[i].t().reshape(-1)", "tags[i].reshape(-1)"),), "loss = F.cross_entropy"
@@ -199,6 +212,12 @@ PLANTED = {
         (("torch.cat((a, b), 0)", "torch.stack((a, b), dim=1).flatten(0, 1)"),),
         "z = torch.stack",
     ),
+    "views that are shifted, after a probe": Planted(
+        "other partner",
+        SHIFTED,
+        (("torch.cat([view(x), view(x)])", "torch.stack([view(x), view(x)], 1).flatten(0, 1)"),),
+        "z = F.normalize",
+    ),
     "halves that are asked for neighbours": Planted(
         "other partner",
         TURNS,
@@ -246,6 +265,12 @@ for epoch in range(5):
 """,
     "views in halves": VIEWS,
     "views in turn": TURNS,
+    "views that are shifted": SHIFTED,
+    "views in turn that are shifted": changed(
+        SHIFTED,
+        ("torch.cat([view(x), view(x)])", "torch.stack([view(x), view(x)], 1).flatten(0, 1)"),
+        ("(torch.arange(2 * n) + n) % (2 * n)", "torch.arange(2 * n) ^ 1"),
+    ),
     "one view with the other": changed(
         VIEWS,
         (

@@ -58,6 +58,11 @@ LOSSES = (
 ).split()
 COUNTS = ("poisson_nll_loss",)
 AXIS = ("softmax", "log_softmax")
+NEVER = 1 << 10  # no call has as many arguments
+ATTENTION = {  # where among their arguments the chance of a dropout stands, and whether it draws
+    "scaled_dot_product_attention": (4, NEVER),
+    "multi_head_attention_forward": (10, 13),
+}
 QUIET = (
     "__get__",
     "__set__",
@@ -457,6 +462,11 @@ class TorchEvidence(Evidence):
             self.drew(
                 op, args[0], drawing, kwargs.get("p", args[1] if len(args) > 1 and "dropout" in op else None)
             )
+        elif op in ATTENTION:
+            at_p, at_training = ATTENTION[op]
+            chance = kwargs.get("dropout_p", args[at_p] if len(args) > at_p else 0.0)
+            if chance and kwargs.get("training", args[at_training] if len(args) > at_training else True):
+                self.drew("attention_dropout", args[0] if args else kwargs["query"], True, float(chance))
         if op in SIGNED and self.looked:
             self.signed(
                 op, kwargs.get("target", next((a for a in args[::-1] if isinstance(a, torch.Tensor)), None))

@@ -18,7 +18,8 @@ The vocabulary, one attribute of `listeners` per kind (a Listener has a method o
   "tensor", "as_tensor", "from_numpy" and their like; or of random numbers, by "rand", "randn", "normal". A
   batch that a loader collates is reported by its loader.
 - drew(name, input, training, chance): a dropout (by its name) or "batch_norm" ran, and whether as in training; `chance`
-  of an element to be dropped, None of a norm. The functional forms emit it too.
+  of an element to be dropped, None of a norm. The functional forms emit it too; so does attention that drops weights,
+  by "attention_dropout".
 - made(what, subject, *details): something that lasts was made: "module", "optimizer", "scheduler" or "loader" (the
   subject, its options there, its own fields perhaps not yet), or "parameter" (module, name, parameter): it was
   registered.

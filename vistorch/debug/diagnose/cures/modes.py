@@ -11,7 +11,7 @@ from typing import Any
 
 from ...layers import is_module
 from ...line_lookup import Line
-from .case import Case, Cure, Program, argued, receiver
+from .case import Case, Cure, Program, argued, bracketed, keyword, receiver
 from .steps import LOOPS, trains
 
 
@@ -93,6 +93,10 @@ def draws_always(case: Case) -> Iterator[Cure]:
     for call in program.nodes(case.line, ast.Call):
         if "dropout" in program.of(call.func).rpartition(".")[2]:
             yield Cure(program, argued(program, call, "training", "self.training", 2))
+        chance = keyword(call, "dropout_p")
+        if chance is not None:
+            text = f"{bracketed(program, chance)} if self.training else 0.0"
+            yield Cure(program, program.replaced(chance, text))
 
 
 def draws_outside(case: Case) -> Iterator[Cure]:

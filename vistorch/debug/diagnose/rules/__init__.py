@@ -8,6 +8,7 @@ from . import (
     again,
     axes,
     bookkeeping,
+    chances,
     classes,
     collapse,
     data,
@@ -62,6 +63,7 @@ RULES = (
     *pairs.RULES,
     *policies.RULES,
     *ratios.RULES,
+    *chances.RULES,
     *still.RULES,
     *loops.RULES,
     *samples.RULES,
@@ -91,6 +93,7 @@ EARLY = (
     pairs,
     policies,
     ratios,
+    chances,
     still,
     samples,
     refilled,
@@ -109,4 +112,5 @@ EARLY = (
 )
 for _module in EARLY:  # what these ask for is there from the beginning, or not at all
     for _rule in _module.RULES:
-        _rule.most_looks = ENOUGH
+        if not _rule.counts_looks:
+            _rule.most_looks = ENOUGH

@@ -30,6 +30,7 @@ class Rule:
     certainty: ClassVar[str] = ""
     severity: ClassVar[str] = ""
     most_looks: ClassVar[int | None] = None  # looks after which it has seen enough
+    counts_looks: ClassVar[bool] = False  # whether it knows by itself when it has seen enough
     cheap: ClassVar[bool] = False  # whether it may look on in any watched run
 
     def __init__(self, evidence: Evidence) -> None:

@@ -19,7 +19,7 @@ from ..written import literal
 from .base import Counting
 
 SOFT = ("softmax", "_softmax")
-PASSED = SHAPED | {"dropout", "cat", "stack", "index", "index_select", "gather"}
+PASSED = SHAPED | {"dropout", "cat", "stack", "index", "index_select", "gather", "broadcast_tensors"}
 TURNED = frozenset(("transpose", "permute", "swap_steps"))
 BOUNDS = {"sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "softmax": (0.0, 1.0), "relu": (0.0, np.inf)}
 

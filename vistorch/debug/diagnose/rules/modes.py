@@ -294,13 +294,14 @@ class DrawsInEvaluation(Rule):
 class DrawsAlways(Rule):
     """A functional dropout does not follow the mode of its module: it draws in evaluation, or never in training.
 
-    Meaning: `F.dropout(x, p)` draws unless it is passed `training=self.training`.
-    Fires: when a dropout drew within a module in evaluation mode that is no dropout itself, or three times did not
-    draw, by `training=False`, within a module in training mode.
+    Meaning: `F.dropout(x, p)` draws unless it is passed `training=self.training`, and
+    `F.scaled_dot_product_attention` drops weights whenever its `dropout_p` is not 0.
+    Fires: when a dropout, that of fused attention too, drew within a module in evaluation mode that is no dropout
+    itself, or three times did not draw, by `training=False`, within a module in training mode.
     Wrong if: several draws are averaged on purpose: where the draws in evaluation mode are given the same numbers
     four times over, nothing is said of them.
     Healthy programs tried: `training=self.training`, dropout modules set to training mode by hand, chances of 0,
-    an average over draws.
+    an average over draws, attention whose chance is 0 in evaluation mode.
     """
 
     name, title, certainty, severity, cheap = (
@@ -348,6 +349,8 @@ class DrawsAlways(Rule):
             if label == "draws always" and repeated(self.given):
                 continue
             place, module = seen[-1]
+            line = self.ev.line(place)
+            fused = line is not None and "dropout_p" in line.text
             yield self.found(
                 text,
                 place,
@@ -356,7 +359,9 @@ class DrawsAlways(Rule):
                 proof=[("times", len(seen))],
                 confirm=("model.eval(), then the same call twice", "two results"),
                 unless="several draws are averaged on purpose.",
-                advice="Pass training=self.training.",
+                advice="Pass dropout_p=p if self.training else 0.0."
+                if fused
+                else "Pass training=self.training.",
                 weight=5.0,
                 explains=("draws in evaluation",),
             )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...lineage import Value, beyond
-from ..evidence import NORMS
+from ..evidence import ENOUGH, NORMS
 from ..finding import EXACT, LINEAGE, WRONG, Finding
 from ..heads import CLASSES, PROBABILITIES, Head, array
 from .base import Counting
@@ -228,17 +228,18 @@ class OtherPartner(Counting):
     or cosines of one matrix, n being 3 or more, asks each row for that half the rows away, and its rows are two views
     of the same n samples in turn; or asks for its neighbour, and they are one view after the other. Views are those
     of the same samples where both come from one value of n rows, without a gradient, through layers and what computes
-    rows by themselves.
+    rows by themselves, or moves the axes within a row. Twenty such looks are taken, whenever they come.
     Wrong if: other samples are to be taken as alike.
     Healthy programs tried: both joined and asked for half the rows away, both in turn and asked for neighbours,
     scores of one view with the other, views that were chunked.
     """
 
     name, title, certainty, severity = "other partner", "pairs of views", LINEAGE, WRONG
+    counts_looks = True  # a probe that is trained first takes up the looks of a run
 
     def at_look(self, p: Any) -> None:
         """Compare how rows are joined with what is asked."""
-        if p.root is None or not p.accumulates:
+        if p.root is None or not p.accumulates or sum(e[0] + e[1] for e in self.times.values()) >= ENOUGH:
             return
         for head in heads_at(self.ev, p):
             asked = array(head.target)
@@ -339,6 +340,9 @@ def _rows(v: Value, n: int) -> list[Value]:
     if v.op == "gather":
         dims = [*v.consts, *(x for x in v.ins if x.__class__ is int)]
         return parents[:1] if dims and dims[0] in (1, -1) and len(v.shape) == 2 else []
+    if v.op in ("roll", "flip"):  # along axes that are given, none of which is that of the rows
+        dims = v.consts[-1] if v.consts else ()
+        return parents[:1] if dims and 0 not in dims else []
     if v.op in MERGES or v.op in ROWWISE:
         return [x for x in parents if not x.needs or x.op != "source"]
     return []

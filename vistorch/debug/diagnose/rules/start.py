@@ -42,7 +42,8 @@ class BigStart(Rule):
     few that lie far out left out, have a root mean square above 20 with no norm before the first layer, or a weight,
     tables of embeddings apart, begins with more than four times the deviation that keeps sizes (where all are of one
     sign: the mean that does). Of weights that were drawn in this run it is also said where they bring 85 % of what a
-    sigmoid or a tanh gives to its ends at once. Weights come before inputs; of inputs the line before the loop that
+    sigmoid or a tanh gives to its ends at once. The place of a weight in no module is the one line that gives it its
+    name, else that which computed its values. Weights come before inputs; of inputs the line before the loop that
     made them is named, and with it the one that brought them to the type of the weights.
     Wrong if: the weights are loaded, or the loss is weighted; loaded weights fit their inputs and begin with a
     small loss.
@@ -145,9 +146,11 @@ class BigStart(Rule):
             written = self.ev.writes.get(id(tensor))
             late = written is not None and (begun is None or written[0] > begun[3])
             place = written[1] if late and written is not None else None if begun is None else begun[1]
-            if place is None and id(tensor) in self.ev.registered:
-                place = self.ev.registered[id(tensor)][2]
             named = self.ev.name_of(tensor)
+            made, also = made_at(self.ev, tensor, named) if place is None else (None, None)
+            if place is None and id(tensor) in self.ev.registered:
+                made, also = self.ev.registered[id(tensor)][2], None
+            place = place or made
             yield self.found(
                 f"{named or 'A weight'} begins {scale:.0f} times as large as keeps sizes"
                 + (
@@ -157,6 +160,7 @@ class BigStart(Rule):
                 ),
                 place,
                 "begins too large",
+                also=(also, "makes the values"),
                 layer=named,
                 proof=[
                     *shown,
@@ -229,11 +233,13 @@ class SmallStart(Rule):
         late = written is not None and (begun is None or written[0] > begun[3])
         place = written[1] if late and written is not None else None if begun is None else begun[1]
         named = self.ev.name_of(tensor)
+        made, also = made_at(self.ev, tensor, named) if place is None else (None, None)
         yield self.found(
             f"{len(big.small)} weights begin at {number(scale)} of the size that keeps sizes: nothing "
             "of the input arrives.",
-            place,
+            place or made,
             "begins too small",
+            also=(also, "makes the values"),
             layer=named,
             proof=[
                 ("deviation times the root of inputs", number(scale)),
@@ -246,6 +252,21 @@ class SmallStart(Rule):
             weight=4.0,
             explains=("learns nothing", "vanishes", "too small"),
         )
+
+
+def made_at(ev: Any, tensor: Any, named: str) -> tuple[Any, Any]:
+    """The line that gives a leaf its name, or else that of its values, and a second one, which a helper has.
+
+    Args:
+        ev: the evidence.
+        tensor: a leaf that is in no module.
+        named: what it is called.
+    """
+    values = ev.line(ev.computed.get(id(tensor)))
+    given = ev.assigned(named, values)
+    if given is None or values is None or (given.file, given.line) == (values.file, values.line):
+        return given or values, None
+    return given, values
 
 
 RULES = (BigStart, SmallStart)

@@ -65,7 +65,7 @@ class NothingBetween(Rule):
     constant prediction costs, or, where that is not known, of its first loss.
     Wrong if: a factored or a linear model is wanted; a factored one has a narrow layer between.
     Healthy programs tried: linear regression, linear autoencoders, low-rank adapters, attention, embeddings under a
-    linear layer, linear layers around a bent one.
+    linear layer, linear layers around a bent one, probes of what a network gave without gradients.
     """
 
     name, title, certainty, severity = "nothing between", "layers that are one", EXACT, WRONG
@@ -80,11 +80,11 @@ class NothingBetween(Rule):
         if p.root is None or not p.accumulates or self.looks > 8:
             return
         self.looks += 1
-        layers = [(v, x) for v in walked(p) if (x := _given(v)) is not None]
+        layers = [(v, x) for v in walked(p) if v.needs and (x := _given(v)) is not None]
         pairs, bent = [], 0
         for v, x in layers:
             before = _behind(x)
-            inner = _given(before)
+            inner = _given(before) if before.needs else None  # what has no gradient is data
             if inner is not None:
                 wide = before.shape[-1] if before.shape else 0
                 if wide < min(v.shape[-1], inner.shape[-1] if inner.shape else 1):

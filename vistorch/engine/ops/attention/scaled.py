@@ -14,6 +14,7 @@ import numpy as np
 from ...base import dtypes, errors
 from ...base.casting import casting
 from ...base.dims import flag
+from ...base.events import listeners
 from ...base.modes import mode
 from ...core.base_ops import to_dtype
 from ...core.registry import FUNCTIONS, METHODS
@@ -61,6 +62,8 @@ def scaled_dot_product_attention(
     if casting.on and (recast := casting.ask(scaled_dot_product_attention, locals())):
         return recast[0]
     _check(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    if dropout_p and (emit := listeners.drew) is not None:
+        emit("attention_dropout", query, True, float(dropout_p))
     mask = attn_mask
     if mask is not None and mask._data.dtype.kind == "b":
         mask = _added(mask, query)

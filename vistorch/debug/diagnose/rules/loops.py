@@ -187,10 +187,12 @@ class KeepsWorst(Rule):
     Meaning: of losses and errors the smallest is the best, of accuracies and scores the largest.
     Fires: when a condition compares a value with a name that holds "best", the branch gives that name the value and
     keeps weights (a state dict, a deep copy, clones), and the value, by its name or by that of what it was computed
-    from, is a loss that has to be larger, or a score that has to be smaller; or when the best begins at a number that
-    no such value comes beyond: a loss below 0, a score above infinity.
+    from (of an argument, by what all calls of its function or method give it), is a loss that has to be larger, or a
+    score that has to be smaller; or when the best begins at a number that no such value comes beyond: a loss below 0,
+    a score above infinity.
     Wrong if: the name says otherwise than what it holds.
-    Healthy programs tried: losses with `<`, scores with `>`, negative losses, patience counters.
+    Healthy programs tried: losses with `<`, scores with `>`, negative losses, patience counters, classes that stop
+    early and are given losses, scores, or losses with a minus.
     """
 
     name, title, certainty, severity = "keeps worst", "what is kept as the best", EXACT, WRONG
@@ -348,7 +350,7 @@ def _decays(value: ast.AST, name: str) -> bool:
     return False
 
 
-LOSSES = ("loss", "err", "mse", "mae", "rmse", "nll", "perplexity", "ppl")
+LOSSES = ("loss", "err", "cross_entropy", "mse", "mae", "rmse", "nll", "perplexity", "ppl")
 SCORES = ("acc", "score", "f1", "auc", "iou", "dice", "psnr", "bleu", "r2", "recall", "precision", "reward")
 
 
@@ -372,7 +374,7 @@ def _updates(body: list[ast.stmt], best: str, value: ast.AST) -> bool:
     return False
 
 
-def _kind(tree: ast.AST, value: ast.AST) -> str:
+def _kind(tree: ast.AST, value: ast.AST, deep: int = 0) -> str:
     """Whether a value is a loss or a score, by its name, or by what it was computed from; "" where both or neither."""
     texts = [ast.unparse(value)]
     if isinstance(value, ast.Name):
@@ -381,14 +383,49 @@ def _kind(tree: ast.AST, value: ast.AST) -> str:
         ]
     for text in texts:
         text = text.lower()
-        if text.startswith("-"):
+        if text.startswith("-") or "exp(-" in text:
             return ""
         loss, score = any(w in text for w in LOSSES), any(w in text for w in SCORES)
         if loss != score:
             return "loss" if loss else "score"
         if loss:
             return ""
+    if isinstance(value, ast.Name) and not deep:
+        kinds = {_kind(tree, one, 1) for one in _arguments(tree, value)}
+        return kinds.pop() if len(kinds) == 1 else ""
     return ""
+
+
+def _arguments(tree: ast.AST, name: ast.Name) -> Iterator[ast.AST]:
+    """What the calls of a function, or of a method, give an argument of it."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef) or not any(n is name for n in ast.walk(node)):
+            continue
+        every = [a.arg for a in node.args.args]
+        if name.id not in every:
+            continue
+        at, called = every.index(name.id), node.name
+        if every[0] == "self":
+            at -= 1
+        if node.name == "__call__":
+            owner = next((c for c in ast.walk(tree) if isinstance(c, ast.ClassDef) and node in c.body), None)
+            own = "" if owner is None else owner.name
+            names = {
+                ast.unparse(t)
+                for n in ast.walk(tree)
+                if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
+                if ast.unparse(n.value.func) == own
+                for t in n.targets
+            }
+        else:
+            names = set()
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call):
+                function = call.func
+                text = getattr(function, "attr", getattr(function, "id", ""))
+                if ast.unparse(function) in names if names else text == called:
+                    given = [k.value for k in call.keywords if k.arg == name.id]
+                    yield from given or call.args[at : at + 1]
 
 
 def _begins(tree: ast.AST, best: str) -> float | None:

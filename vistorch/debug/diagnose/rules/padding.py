@@ -188,12 +188,51 @@ def picked_elsewhere(every: list[Value], whole: Value, x: np.ndarray, axis: int)
     return False
 
 
-def goes_into_layers(every: list[Value], v: Value) -> bool:
+def unpacked(v: Value) -> int:
+    """The steps that a recurrent layer ran over, if these were as many for all samples; else 0.
+
+    Args:
+        v: a result of it.
+    """
+    x = v.parents[0] if v.parents else None
+    if x is None or not v.shape:
+        return 0
+    sizes = v.consts[0] if v.consts else None
+    if sizes is None and len(v.parents) > 1 and len(x.shape) == 2:
+        d = array(v.parents[1])
+        sizes = tuple(d.tolist()) if d is not None and d.ndim == 1 and d.dtype.kind in "iu" else None
+    if isinstance(sizes, tuple):
+        return len(sizes) if len(set(sizes)) == 1 and len(v.shape) > 1 and sizes[0] == v.shape[-2] else 0
+    n = v.shape[-2] if len(v.shape) > 1 else 0
+    if len(x.shape) != 3 or n not in x.shape[:2]:
+        return 0
+    return x.shape[1] if x.shape[0] == n else x.shape[0]
+
+
+def _by_step(v: Value, n: int, steps: int) -> bool:
+    """Whether a result of a recurrent layer holds all steps."""
+    return v.shape[:2] in ((n, steps), (steps, n)) or (len(v.shape) == 2 and v.shape[0] == n * steps)
+
+
+def _read_by_step(every: list[Value], v: Value) -> bool:
+    """Whether something else than the next layer of a stack reads all that a recurrent layer gives."""
+    known = {id(v)}
+    for u in sorted(every, key=lambda one: one.seq):
+        if any(id(x) in known for x in u.parents):
+            if u.op in MOVES or u.op in ("dropout", "swap_steps"):
+                known.add(id(u))
+            elif u.op not in RUNNING or u.module is not v.module:
+                return True
+    return False
+
+
+def goes_into_layers(every: list[Value], v: Value, layers: Any = LAYERS) -> bool:
     """Whether a layer computes with a value, and no row of it is masked before.
 
     Args:
         every: values of the pass.
         v: which.
+        layers: the ops that count as such; others of layers are an end.
     """
     after: dict[int, list[Value]] = {}
     for u in every:
@@ -205,9 +244,9 @@ def goes_into_layers(every: list[Value], v: Value) -> bool:
         for u in after.get(id(waiting.pop()), ()):
             if u.op == "mul" and any(not x.needs and x.shape != u.shape for x in u.parents):
                 return False
-            if u.op in LAYERS:
+            if u.op in layers:
                 return True
-            if id(u) not in seen:
+            if u.op not in LAYERS and id(u) not in seen:
                 seen.add(id(u))
                 waiting.append(u)
     return False
@@ -282,9 +321,12 @@ class ReadsPadding(Counting):
     forgets.
     Fires: when in three looks the last step of what a recurrent layer that runs one way gives for padded inputs goes
     into a layer, three tenths of the samples or more are padding there, by a third of all steps of these on average,
-    and no other single step of it is picked.
+    and no other single step of it is picked; or when the final state of such a layer goes into a linear layer under
+    the same conditions, no result of its single steps is part of the loss, and it was not packed, or packed with
+    equal lengths.
     Wrong if: short runs of padding do no harm.
-    Healthy programs tried: packed sequences, the last step by its length, final states, means with a mask.
+    Healthy programs tried: packed sequences, the last step by its length, final states of these, means with a mask,
+    padding in front, encoders whose final state begins a decoder, states beside an attention over all steps.
     """
 
     name, title, certainty, severity = "reads padding", "what follows a sequence", LINEAGE, DOUBTFUL
@@ -326,6 +368,35 @@ class ReadsPadding(Counting):
                 entry[0] += 1
                 entry[1] = max(entry[1], float(late.mean()))
                 break
+        self._states(p, every)
+
+    def _states(self, p: Any, every: list[Value]) -> None:
+        """Look at the final states that are read."""
+        running = [v for v in every if v.op in RUNNING]
+        seen = set()
+        for v in running:
+            steps, x = unpacked(v), array(v)
+            if not steps or x is None or getattr(v.module, "bidirectional", False):
+                continue
+            n = x.shape[-2]
+            if x.ndim == 3 and x.shape[0] != getattr(v.module, "num_layers", 1):
+                continue
+            whole = any(
+                u.module is v.module and _by_step(u, n, steps) and _read_by_step(every, u) for u in running
+            )
+            if v.place in seen or whole or x.ndim not in (2, 3):
+                continue
+            for pad in padded(self.ev, p):
+                late = pad.mask[:, -1]
+                if pad.mask.shape != (n, steps) or late.mean() < 0.3 or pad.mask[late].mean() < 1 / 3:
+                    continue
+                if not goes_into_layers(every, v, ("addmm", "mm", "linear", "matmul")):
+                    continue
+                seen.add(v.place)
+                entry = self.times.setdefault(self.ev.line(v.place), [0, 0.0, None, v.module, steps])
+                entry[0] += 1
+                entry[1] = max(entry[1], float(late.mean()))
+                break
 
     def findings(self) -> Iterator[Finding]:
         """Say where."""
@@ -333,8 +404,8 @@ class ReadsPadding(Counting):
             if times < 3:
                 continue
             yield self.found(
-                f"The last of {steps} steps is read for all samples: for {100 * share:.0f} % of them that is what the "
-                "layer makes of padding.",
+                f"The {'last of' if runs_on else 'state after'} {steps} steps is read for all samples: for "
+                f"{100 * share:.0f} % of them that is what the layer makes of padding.",
                 place,
                 "reads padding",
                 layer=self.ev.module_name(module) if module is not None else "",

@@ -616,9 +616,12 @@ class SeesAhead(Counting):
 
     Meaning: where the targets are the inputs moved by one place, a prediction must not depend on later places.
     Fires: when in two looks the targets are the tokens that the model is given, moved by one place, and an attention
-    on the way gives weight to later places, or a recurrent layer runs both ways.
+    on the way gives weight to later places (by its weights, by its result being that over all keys, or by what the
+    first query of each sample gets being no multiple of the first value), or a recurrent layer runs both ways; and both the queries and the keys
+    of that attention, or what that layer gives, were computed from these very tokens.
     Wrong if: never that was seen.
-    Healthy programs tried: masks of -inf by hand and by module, recurrent language models, masked tokens, tagging.
+    Healthy programs tried: masks of -inf by hand and by module, recurrent language models, masked tokens, tagging,
+    encoders of another sequence that see all of it, attention and additive attention to these.
     """
 
     name, title, certainty, severity = "sees ahead", "what a language model is given", LINEAGE, WRONG
@@ -631,21 +634,27 @@ class SeesAhead(Counting):
         if len(found) != 1 or found[0].target is None:
             return
         d = array(found[0].target)
-        moved = None
-        for given in self.ev.fed(p):
+        moved: dict[int, Value] = {}
+        n = 0
+        fed = self.ev.fed(p)
+        for given in fed:
             x = array(given)
             if x is None or d is None or x.dtype.kind not in "iu" or d.dtype.kind not in "iu":
                 continue
             if x.ndim == 2 and x.size == d.size and x.shape[1] > 2:
                 y = d.reshape(x.shape)
                 if np.array_equal(y[:, :-1], x[:, 1:]) and not np.array_equal(x, y):
-                    moved = x.shape
-        if moved is None:
+                    moved[id(given)], n = given, x.shape[1]
+        if not moved:
             return
-        n = moved[1]
+        alone = all(id(x) in moved or len(x.shape) < 2 for x in fed)  # nothing else is read but places
         for v in walked(p):
-            if _unmasked(v, n):
+            if _unmasked(v, n) and _all_from(v.parents[:2], moved):
                 self.times.setdefault((v.place, "attention"), [0, v.module, None])[0] += 1
+                return
+            if _first_sees(v, n) and _all_from(v.parents[:2], moved):
+                mask = _mask_made(self.ev, v.parents[3]) if len(v.parents) > 3 else None
+                self.times.setdefault((v.place, "attention"), [0, v.module, mask])[0] += 1
                 return
             if (
                 v.op.strip("_") in ("softmax", "safe_softmax")
@@ -654,12 +663,15 @@ class SeesAhead(Counting):
             ):
                 w = array(v)
                 if w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6:
+                    pair = _pair_of(v)
+                    if not (_all_from(pair, moved) if pair else alone):
+                        continue  # of an encoder, or one that asks it
                     self.times.setdefault(
                         (v.place, "attention"), [0, v.module, self._made(w) or self._mask(v)]
                     )[0] += 1
                     return
             module = v.module
-            if getattr(module, "bidirectional", False):
+            if getattr(module, "bidirectional", False) and _all_from([v], moved):
                 made = self.ev.origins.get(id(module))
                 place = v.place if made is None else made[2]
                 self.times.setdefault((place, "both ways"), [0, module, None])[0] += 1
@@ -688,12 +700,8 @@ class SeesAhead(Counting):
                 return None
             if v.op in ("masked_fill", "where", "add") and len(v.parents) > 1:
                 mask = next((x for x in v.parents if not x.needs and x.shape[-1:] == v.shape[-1:]), None)
-                while (
-                    mask is not None and mask.parents and (mask.op in SHAPED or mask.op.startswith("index"))
-                ):
-                    mask = mask.parents[0]
                 if mask is not None:
-                    return mask.place if mask.op != "source" else self.ev.prepared(mask)
+                    return _mask_made(self.ev, mask)
             v = next((x for x in v.parents if x.needs), v.parents[0])
         return None
 
@@ -718,6 +726,72 @@ class SeesAhead(Counting):
                 else "Leave bidirectional=True out.",
                 weight=5.0,
             )
+
+
+def _pair_of(v: Value, most: int = 12) -> list[Value]:
+    """The queries and the keys that the scores of an attention are a product of; none where that is not seen."""
+    for _ in range(most):
+        needing = [x for x in v.parents if x.needs]
+        if v.op in ("bmm", "baddbmm", "matmul", "mm", "einsum") and len(needing) == 2:
+            return needing
+        if len(needing) != 1:
+            return []
+        v = needing[0]
+    return []
+
+
+def _all_from(values: list[Value], known: dict[int, Value], most: int = 2000) -> bool:
+    """Whether each of some values was computed from one of those that are known.
+
+    Args:
+        values: which.
+        known: by their numbers.
+        most: values that are looked at for each.
+    """
+    return all(any(id(x) in known for x in itertools.islice(ancestors(v), most)) for v in values)
+
+
+def _mask_made(ev: Any, mask: Value) -> Any:
+    """Where a mask was made, behind what only moves it, or turns true and false into numbers by a `where`."""
+    while mask.parents and (
+        mask.op in SHAPED or mask.op.startswith("index") or mask.op in ("where", "masked_fill")
+    ):
+        inner = mask.parents
+        mask = inner[1] if mask.op == "masked_fill" and len(inner) > 1 else inner[0]
+    if mask.op != "source":
+        return mask.place
+    d, place = array(mask), ev.prepared(mask)
+    if place is not None or d is None or d.ndim < 2:
+        return place
+    hidden = d[(0,) * (d.ndim - 2)] < -1e4
+    for v in itertools.chain(ev.setup or (), ev.values):  # an own copy of a layer, in numbers
+        b = array(v)
+        if b is not None and b.dtype.kind == "b" and b.shape[-2:] == hidden.shape and v.place is not None:
+            if b.size == hidden.size and np.array_equal(b.reshape(hidden.shape), hidden):
+                return v.place
+    return None
+
+
+def _first_sees(v: Value, n: int) -> bool:
+    """Whether in an op that is all of an attention, and masked, the first query of all samples sees more than one key.
+
+    What it then gives is no multiple of the first value; a dropout leaves it one.
+    """
+    if v.op not in ("masked_attention", "scaled_dot_product_attention") or len(v.parents) < 3:
+        return False
+    q, k, values, out = (array(x) for x in (*v.parents[:3], v))
+    if q is None or k is None or values is None or out is None or values.shape != out.shape:
+        return False
+    if q.shape[-2:-1] != (n,) or k.shape[-2:-1] != (n,) or out.shape[-1] < 3 or out.ndim < 3:
+        return False
+    a, b = out[..., 0, :].astype(np.float64), values[..., 0, :].astype(np.float64)
+    lengths = np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
+    if not np.isfinite(a).all() or not lengths.all():
+        return False
+    other = np.abs((a * b).sum(-1)) / lengths < 0.999
+    return bool(
+        other.reshape(len(other), -1).any(1).all()
+    )  # a row that is padded in front may have no first key
 
 
 def _unmasked(v: Value, n: int) -> bool:

@@ -609,10 +609,12 @@ class SeesAhead(Counting):
     """A model that is to say the next token is given it: attention without a mask, or a layer that runs both ways.
 
     Meaning: where the targets are the inputs moved by one place, a prediction must not depend on later places.
-    Fires: when in two looks the targets are the tokens that the model is given, moved by one place, and an attention
-    on the way gives weight to later places, or a recurrent layer runs both ways.
+    Fires: when in two looks the targets are, in all rows, the tokens that the model is given, moved by one place, and
+    an attention on the way whose queries and keys are both computed from these tokens gives weight to later places,
+    or a recurrent layer that runs both ways computes from them.
     Wrong if: never that was seen.
-    Healthy programs tried: masks of -inf by hand and by module, recurrent language models, masked tokens, tagging.
+    Healthy programs tried: masks of -inf by hand and by module, recurrent language models, masked tokens, tagging,
+    encoders of another sequence that run both ways or attend to all of it, attention of a decoder to what they give.
     """
 
     name, title, certainty, severity = "sees ahead", "what a language model is given", LINEAGE, WRONG
@@ -625,7 +627,7 @@ class SeesAhead(Counting):
         if len(found) != 1 or found[0].target is None:
             return
         d = array(found[0].target)
-        moved = None
+        moved = []
         for given in self.ev.fed(p):
             x = array(given)
             if x is None or d is None or x.dtype.kind not in "iu" or d.dtype.kind not in "iu":
@@ -633,12 +635,15 @@ class SeesAhead(Counting):
             if x.ndim == 2 and x.size == d.size and x.shape[1] > 2:
                 y = d.reshape(x.shape)
                 if np.array_equal(y[:, :-1], x[:, 1:]) and not np.array_equal(x, y):
-                    moved = x.shape
-        if moved is None:
+                    moved.append(given)
+        if not moved:
             return
-        n = moved[1]
-        for v in walked(p):
-            if _unmasked(v, n):
+        n, every = moved[0].shape[1], walked(p)
+        of_them = _descent(every, moved)
+        for v in every:
+            if id(v) not in of_them:
+                continue
+            if _unmasked(v, n) and all(id(x) in of_them for x in v.parents[:2]):
                 self.times.setdefault((v.place, "attention"), [0, v.module, None])[0] += 1
                 return
             if (
@@ -647,7 +652,8 @@ class SeesAhead(Counting):
                 and v.shape[-2:] == (n, n)
             ):
                 w = array(v)
-                if w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6:
+                ahead = w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6
+                if w is not None and ahead and _of_itself(v, of_them):
                     self.times.setdefault(
                         (v.place, "attention"), [0, v.module, self._made(w) or self._mask(v)]
                     )[0] += 1
@@ -712,6 +718,39 @@ class SeesAhead(Counting):
                 else "Leave bidirectional=True out.",
                 weight=5.0,
             )
+
+
+def _descent(every: list[Value], first: list[Value]) -> set[int]:
+    """Which values are computed from some, or are these, by their ids.
+
+    Args:
+        every: the values of a pass.
+        first: those.
+    """
+    found = {id(v) for v in first}
+    for v in sorted(every, key=lambda v: v.seq):
+        if any(id(x) in found for x in v.parents):
+            found.add(id(v))
+    return found
+
+
+def _of_itself(soft: Value, of_them: set[int]) -> bool:
+    """Whether the scores under a softmax compare a sequence with itself: both sides are computed from it.
+
+    Args:
+        soft: the softmax.
+        of_them: the values that are computed from the sequence.
+    """
+    v = soft
+    for _ in range(24):
+        sides = [x for x in v.parents if x.needs and beyond(x).ins]  # no weights
+        mine = [x for x in sides if id(x) in of_them]
+        if not mine:
+            return False
+        if len(sides) > 1 and (v.op not in MASKED or (len({x.shape for x in sides}) > 1 and len(mine) > 1)):
+            return len(mine) == len(sides)
+        v = mine[0]  # the other, if any, is a bias of places
+    return False
 
 
 def _unmasked(v: Value, n: int) -> bool:

@@ -35,6 +35,11 @@ def said(text):
     return {one.rule: [line.line - BEFORE for line in one.named] for one in what.findings}
 
 
+def guilty(text):
+    """The lines that are marked."""
+    return {i for i, one in enumerate(text.splitlines(), 1) if "# <-" in one}
+
+
 PACKED = (
     """\
 class Reader(nn.Module):
@@ -296,6 +301,136 @@ def test_a_loss_that_leaves_the_padding_out_is_not_accused(text):
     assert said(text) == {}
 
 
+BOTH = """\
+lines = torch.randint(0, 9, (64, 7))
+table, rnn, head = nn.Embedding(9, 8), nn.GRU(8, 12, batch_first=True, bidirectional=True), nn.Linear(24, 9)  # <-
+opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()], lr=0.01)
+for epoch in range(3):
+    for batch in lines.split(16):
+        loss = F.cross_entropy(head(rnn(table(batch[:, :-1]))[0]).flatten(0, 1), batch[:, 1:].flatten())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+ADDED = """\
+lines = torch.randint(0, 9, (64, 7))
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.three, self.head = nn.Embedding(9, 8), nn.Linear(8, 24), nn.Linear(8, 9)
+        self.weigh, self.far = nn.Linear(8, 1), nn.Embedding(12, 1)
+    def forward(self, x):
+        n = x.shape[1]
+        q, k, v = self.three(self.table(x)).chunk(3, -1)
+        scores = self.weigh(torch.tanh(q[:, :, None] + k[:, None]))[..., 0]
+        gap = torch.arange(n)[:, None] - torch.arange(n) + 5
+        scores = scores + self.far(gap)[..., 0]
+        return self.head(scores.softmax(-1) @ v)  # <-
+net = Model()
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for epoch in range(3):
+    for batch in lines.split(16):
+        loss = F.cross_entropy(net(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+DECODES = """\
+def pairs(n):
+    src = torch.randint(3, 12, (n, 7))
+    out = src.flip(1)
+    return src, torch.cat([torch.ones(n, 1, dtype=torch.long), out[:, :-1]], 1), out
+class Net(nn.Module):
+    def __init__(self, d=32):
+        super().__init__()
+        self.words, self.places = nn.Embedding(12, d), nn.Parameter(torch.randn(7, d) * 0.1)
+        self.e, self.c, self.s = nn.Linear(d, 3 * d), nn.Linear(d, 3 * d), nn.Linear(d, 3 * d)
+        self.out = nn.Linear(d, 12)
+    def attend(self, q, k, v, mask=None):
+        scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask, float("-inf"))
+        return scores.softmax(-1) @ v  # <-
+    def forward(self, src, tgt):
+        x = self.words(src) + self.places
+        x = x + self.attend(*self.e(x).chunk(3, -1))
+        y = self.words(tgt) + self.places
+        y = y + self.attend(*self.s(y).chunk(3, -1))
+        q = self.c(y).chunk(3, -1)[0]
+        k, v = self.c(x).chunk(3, -1)[1:]
+        return self.out(y + self.attend(q, k, v))
+net = Net()
+opt = torch.optim.Adam(net.parameters(), lr=3e-3)
+for step in range(60):
+    src, given, wanted = pairs(48)
+    loss = F.cross_entropy(net(src, given).flatten(0, 1), wanted.flatten())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+SORTS = """\
+def pairs(n):
+    src = torch.randint(3, 13, (n, 6))
+    first, last = torch.full((n, 1), 1), torch.full((n, 1), 2)
+    return src, torch.cat([first, src.sort(1).values, last], 1)
+class Reads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.rnn = nn.Embedding(13, 16), nn.GRU(16, 16, batch_first=True, bidirectional=True)
+        self.join, self.start = nn.Linear(32, 16), nn.Linear(32, 16)
+    def forward(self, src):
+        out, h = self.rnn(self.table(src))
+        return self.join(out), torch.tanh(self.start(torch.cat([h[0], h[1]], -1)))
+class Says(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.rnn, self.out = nn.Embedding(13, 16), nn.GRU(16, 16, batch_first=True), nn.Linear(32, 13)
+    def forward(self, tokens, memory, h):
+        states, _ = self.rnn(self.table(tokens), h)
+        weights = torch.softmax(states @ memory.transpose(1, 2), dim=-1)
+        return self.out(torch.cat([states, weights @ memory], -1))
+reads, says = Reads(), Says()
+opt = torch.optim.Adam([*reads.parameters(), *says.parameters()], lr=4e-3)
+for step in range(60):
+    src, tgt = pairs(32)
+    memory, h = reads(src)
+    loss = F.cross_entropy(says(tgt[:, :-1], memory, h[None]).transpose(1, 2), tgt[:, 1:])
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+READS = """\
+def pairs(n):
+    src = torch.randint(3, 12, (n, 6))
+    return src, torch.cat([torch.full((n, 1), 1), src, torch.full((n, 1), 2)], 1)
+words = nn.Embedding(12, 24)
+enc = nn.LSTM(24, 12, batch_first=True, bidirectional=True)
+dec = nn.LSTM(24, 24, batch_first=True)
+out = nn.Linear(48, 12)
+every = [*words.parameters(), *enc.parameters(), *dec.parameters(), *out.parameters()]
+opt = torch.optim.Adam(every, lr=5e-3)
+for step in range(60):
+    src, tgt = pairs(32)
+    memory, _ = enc(words(src))
+    states, _ = dec(words(tgt[:, :-1]))
+    read = F.scaled_dot_product_attention(states, memory, memory)
+    loss = F.cross_entropy(out(torch.cat([states, read], -1)).transpose(1, 2), tgt[:, 1:])
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+TAGGED = """\
+words = torch.randint(0, 9, (128, 8))
+tags = ((words + words.roll(-1, 1)) % 3)
+table, rnn, head = nn.Embedding(9, 16), nn.LSTM(16, 24, batch_first=True, bidirectional=True), nn.Linear(48, 3)
+opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()], lr=1e-2)
+for epoch in range(10):
+    for pick in torch.randperm(128).split(32):
+        loss = F.cross_entropy(head(rnn(table(words[pick]))[0]).flatten(0, 1), tags[pick].flatten())
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
 AHEAD = """\
 lines = torch.randint(0, 9, (64, 7))
 class Model(nn.Module):
@@ -323,3 +458,25 @@ for epoch in range(3):
 def test_a_mask_with_a_wrong_diagonal_is_named_where_it_is_made():
     assert said(AHEAD) == {"sees ahead": [12, 6]}
     assert said(AHEAD.replace("diagonal=1", "diagonal=0")) == {}
+
+
+@pytest.mark.parametrize("text", [BOTH, ADDED, DECODES], ids=["both ways", "added", "decoder"])
+def test_what_computes_from_tokens_to_come_is_found(text):
+    found = said(text)
+    assert guilty(text) & set(found["sees ahead"]), found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SORTS,
+        READS,
+        TAGGED,
+        DECODES.replace("mask=None", "mask=None, ahead=None").replace(
+            "self.s(y).chunk(3, -1))", "self.s(y).chunk(3, -1), mask=torch.ones(7, 7).triu(1).bool())"
+        ),
+    ],
+    ids=["sorts", "reads", "tags", "transformer"],
+)
+def test_an_encoder_of_another_sequence_may_see_all_of_it(text):
+    assert said(text) == {}

@@ -524,6 +524,9 @@ class Evidence(Lineage):
 
     def write(self, tensor: Any, rule: Any) -> None:
         """A memory was written."""
+        if self.in_step and tensor._rg and tensor._node is None:
+            self.table.pop(id(tensor._data), None)  # a new weight, whatever the optimizer made it of
+            return
         super().write(tensor, rule)
         if self.in_step:
             return
@@ -896,7 +899,7 @@ class Evidence(Lineage):
             v = waiting.pop()
             deep -= 1
             onward = v.ins
-            call = v.model
+            call = v.model if v.ins else None  # a weight that a call was the first to read is no result of it
             if call is not None:
                 if id(call) in found:
                     continue

@@ -14,10 +14,11 @@ from ...lineage import ancestors
 from ..course import Course
 from ..evidence import CONSTANT
 from ..finding import MEASURED, WRONG, Finding, number
-from ..heads import array, of
+from ..heads import array, of, signed
 from ..written import argument, half_written, literal
 from .base import Rule
 from .data import Collects  # noqa: F401  (its heads are read here)
+from .policies import scores_a_draw
 
 TINY, LARGE, WILD = 1e-5, 0.2, 3.0  # update / weight
 WIDE = 1000.0  # targets that nobody brought to scale
@@ -241,21 +242,45 @@ class TooLarge(Rule):
 
     Meaning: a step should change a weight by about a thousandth of its size.
     Fires: when a run learns nothing, or ends above twice its first loss, all losses were finite, and the median step,
-    the first two apart, changed weights by a fifth or more, or one of the first eight by three times their size.
+    the first two apart, changed weights by a fifth or more, or one of the first eight by three times their size. The
+    size of weights that are smaller than those a layer is drawn with, a mean square of one over three times the
+    inputs, is taken as that. Nothing is said where in one of the first three looks a loss holds the log-probability
+    of something drawn times a value without a gradient, or a product with such a value of both signs: a policy's loss
+    does not tell how well it does.
     Where about two passes or more are added up for each step, undivided, that is named, else the rate.
-    Wrong if: weights begin at 0 on purpose.
-    Healthy programs tried: warm-up, small networks, biases, zero heads, Adam's first steps.
+    Wrong if: large steps are wanted.
+    Healthy programs tried: warm-up, small networks, biases, heads of zeros or of small numbers, Adam's first steps,
+    policies.
     """
 
     name, title, certainty, severity = "too large", "steps that are too large", MEASURED, WRONG
 
+    def __init__(self, evidence: Any) -> None:
+        super().__init__(evidence)
+        self.looks = 0
+        self.weighed = False  # whether the loss is a policy's
+
+    def at_look(self, p: Any) -> None:
+        """Whether the loss weighs what is computed by something that has no gradient."""
+        if p.root is None or not p.accumulates or self.looks >= 3 or self.weighed:
+            return
+        self.looks += 1
+        for v, _, _ in signed(p.root):
+            if v.op != "mul" or len(v.parents) != 2:
+                continue
+            for logs, weight in (v.parents, v.parents[::-1]):
+                d = array(weight)
+                if logs.needs and not weight.needs and d is not None and d.size > 1:
+                    both = bool((d > 0).any() and (d < 0).any())
+                    self.weighed = self.weighed or both or scores_a_draw(logs, self.ev)
+
     def findings(self) -> Iterator[Finding]:
         """Say how large."""
         at, course = first_held(self.ev), Course(self.ev)
-        if at is None or not (course.stays or course.rises) or course.bad is not None:
+        if self.weighed or at is None or not (course.stays or course.rises) or course.bad is not None:
             return
-        moves = [m for h in at.each if h.tensor.ndim >= 2 for s, m in h.moves if s >= 2]
-        early = [m for h in at.each if h.tensor.ndim >= 2 for s, m in h.moves if s < 8]
+        every = [(s, m) for h in at.each if h.tensor.ndim >= 2 for s, m in _moves(h)]
+        moves, early = [m for s, m in every if s >= 2], [m for s, m in every if s < 8]
         if len(moves) < 4 or (float(np.median(moves)) < LARGE and max(early, default=0) < WILD):
             return
         ratio, rate = max(float(np.median(moves)), float(np.median(early))), number(float(at.rates[0]))
@@ -292,11 +317,22 @@ class TooLarge(Rule):
                 course.ends(),
             ],
             confirm=("a tenth of the rate", "the loss falls"),
-            unless="weights begin at 0 on purpose.",
+            unless="large steps are wanted.",
             advice="Lower the learning rate by ten.",
             weight=3.0,
             explains=("learns nothing", "dead units", "saturated", "unrelated", "one class", "mean"),
         )
+
+
+def _moves(held: Any) -> list[tuple[int, float]]:
+    """The steps of a matrix of weights with how far they went, beside its size or, if that is more, a usual one.
+
+    Args:
+        held: the matrix, as its optimizer's ledger has it.
+    """
+    sizes = {s: size for s, _, size in held.norms}
+    usual = float(np.sqrt(held.tensor.shape[0] / 3))
+    return [(s, m * sizes[s] / max(sizes[s], usual)) if s in sizes else (s, m) for s, m in held.moves]
 
 
 class TooSmall(Rule):

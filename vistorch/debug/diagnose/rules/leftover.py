@@ -96,15 +96,22 @@ class LeftOver(Rule):
             )
 
 
+SMALL = 1 << 16  # elements
+CLEARS = ("zero", "fill")
+
+
 class Unused(Rule):
     """Most passes are cleared before any step uses them: the step stands outside of the loop over batches.
 
     Meaning: a pass whose gradient nobody uses is work for nothing.
     Fires: when at least three of four passes that reached nothing but parameters of optimizers were cleared before a
-    step of any optimizer, eight or more of them, in at least two steps.
-    Wrong if: the gradients themselves are read, as for statistics.
+    step of any optimizer, eight or more of them, in at least two steps. Passes within a step, by its closure, are not
+    counted: the optimizer uses them. Nor are those of a line from when, after its pass, an op but clipping and clearing
+    read one of the first eight gradients that has 65,536 elements or fewer, or a number was taken out of it.
+    Wrong if: the gradients themselves are read by other means, as by NumPy.
     Healthy programs tried: accumulation, adversarial examples (their passes reach the input), a generator's pass that
-    leaves gradients in a discriminator, gradients by `grad`.
+    leaves gradients in a discriminator, gradients by `grad`, L-BFGS, squares of gradients that are added up, line
+    searches and gradients that are kept, compared or projected before a step.
     """
 
     name, title, certainty, severity = "unused", "passes that no step uses", EXACT, WRONG
@@ -114,12 +121,22 @@ class Unused(Rule):
         self.passes = self.wasted = self.steps = 0
         self.open = 0  # passes since the newest clearing
         self.place: Any = None
+        # of the newest pass: its line, gradients, clippings and values before
+        self.left: tuple[Any, list[Any], int, int] = (None, [], 0, 0)
+        self.read: set[Any] = set()  # lines of passes whose gradients are read
 
     def at_pass(self, p: Any) -> None:
         """Whether what the passes before left is cleared by now."""
+        line, grads, clips, since = self.left
+        self.left = None, [], 0, 0
+        if grads and self._reads(grads, clips, since):
+            self.read.add(line)
         known = [one.held for one in self.ev.ledgers.values()]
         mine = [v for v in p.leaves if any(id(v) in held for held in known)]
-        if not p.accumulates or len(mine) < len(p.leaves) or not mine:
+        if not p.accumulates or len(mine) < len(p.leaves) or not mine or self.ev.in_step:
+            self.open = 0
+            return
+        if p.place in self.read:
             self.open = 0
             return
         if self.open and all(v._grad is None or not v._grad._data.any() for v in mine[:8]):
@@ -128,9 +145,40 @@ class Unused(Rule):
         self.open += 1
         self.passes += 1
 
+    def at_end(self, p: Any) -> None:
+        """The gradients that a pass has left."""
+        if self.open and p.accumulates and p.place not in self.read:
+            grads = [v._grad._data for v in p.leaves[:8] if v._grad is not None]
+            small = [
+                d for d in grads if getattr(d, "size", SMALL + 1) <= SMALL
+            ]  # they live on until the next pass
+            self.left = p.place, small, len(self.ev.clips), self.ev.seq
+
+    def _reads(self, grads: list[Any], clips: int, since: int) -> bool:
+        """Whether ops, but those of a clipping, read gradients, or something was taken out of them.
+
+        Args:
+            grads: their arrays.
+            clips: clippings before.
+            since: the newest value before.
+        """
+        ev = self.ev
+        if len(ev.clips) != clips:
+            return False
+        entered = {id(d) for d in grads if (v := ev.table.get(id(d))) is not None and v.data is d}
+        if not entered:
+            return False
+        reads = []
+        for v in reversed(ev.values):
+            if v.seq <= since:
+                break
+            reads += [v.op.strip("_") for x in v.parents if id(x.data) in entered]
+        return not reads or any(op not in CLEARS for op in reads)
+
     def at_step(self, ledger: Ledger) -> None:
         """What is there is used."""
         self.open = 0
+        self.left = None, [], 0, 0
         self.steps += 1
         self.place = ledger.step_place
 

@@ -64,6 +64,12 @@ def _frozen(module: Any) -> bool:
     return bool(own) and not any(p.requires_grad for p in own)
 
 
+def _has_statistics(module: Any) -> bool:
+    """Whether the statistics of a norm are others than those that it begins with."""
+    mean, spread = getattr(module, "running_mean", None), getattr(module, "running_var", None)
+    return mean is not None and spread is not None and bool(mean._data.any() or (spread._data != 1).any())
+
+
 class TrainsInEval(Rule):
     """A model is trained while it is in evaluation mode: its dropout does nothing, its norms do not follow the data.
 
@@ -71,10 +77,12 @@ class TrainsInEval(Rule):
     Fires: when at least three steps, and a fifth of all, used a call of a module in evaluation mode whose dropout or
     batch norm ran as in evaluation, and whose own parameters that call's pass reached and an optimizer holds. Norms
     whose weights are frozen are left out; so are all norms of a module that was trained in training mode for 20
-    passes, or loaded, and was given no batch to measure it on since it went to evaluation mode. So are the
-    steps of an optimizer that tunes a part of a module: it was made after the newest pass through that module in
-    training mode, and of the module's elements, tables of embeddings apart, half or more need no gradient or are
-    held by no optimizer made since.
+    passes, or loaded, and was given no batch to measure it on since it went to evaluation mode; or that no pass went
+    through in training mode since the optimizer was made, if it was loaded, or if the statistics of all its norms
+    are others than 0 and 1 and it was given no such batch since its eval() was called last. So are the steps of an
+    optimizer that tunes a part of a module: it was made after the newest pass through that module in training mode,
+    and of the module's elements, tables of embeddings apart, half or more need no gradient or are held by no
+    optimizer made since.
     Wrong if: a trained model is tuned with its statistics kept on purpose.
     Healthy programs tried: frozen norms (`norm.eval()` in a model in training mode), a discriminator in evaluation
     mode while the generator is stepped, teachers, models without dropout and norms, a frozen body of which one layer
@@ -92,7 +100,9 @@ class TrainsInEval(Rule):
 
     def __init__(self, evidence: Any) -> None:
         super().__init__(evidence)
-        self.pending: list[tuple[Any, Any, Any]] = []
+        self.pending: list[
+            tuple[Any, Any, Any, bool]
+        ] = []  # module, call, pass, whether its statistics may be kept
         self.count = self.all = 0
         self.first: tuple[Any, Any, Any] | None = None
         self.own: dict[int, set[int]] = {}
@@ -102,11 +112,17 @@ class TrainsInEval(Rule):
         self.measured: dict[
             int, int
         ] = {}  # by module: the pass before which it was last measured in evaluation mode
+        self.measured_in: dict[int, Any] = {}  # by module: its setting to a mode that was the newest by then
 
     def at_call(self, call: Any) -> None:
         """When a model was measured."""
         if not call.grad and not call.training:
             self.measured[id(call.module)] = self.ev.passes
+            self.measured_in[id(call.module)] = self._set(call.module)
+
+    def _set(self, module: Any) -> Any:
+        """When a module was set to a mode last."""
+        return next((one for one in reversed(self.ev.modes) if one[1] is module), None)
 
     def at_pass(self, p: Any) -> None:
         """Remember calls in evaluation mode until a step shows what was trained."""
@@ -116,7 +132,19 @@ class TrainsInEval(Rule):
                 self.trained[id(call.module)] = self.trained.get(id(call.module), 0) + 1
                 self.newest[id(call.module)] = self.ev.seq
             elif call.kept and call.grad and self._matters(call):
-                self.pending.append((call.module, call, p))
+                self.pending.append((call.module, call, p, self._collected(call)))
+
+    def _collected(self, call: Any) -> bool:
+        """Whether all that ran as in evaluation are norms whose statistics are there, and are kept on purpose."""
+        kept = [entry for entry in call.kept if not _frozen(entry[1])]
+        if any("dropout" in entry[0] for entry in kept):
+            return False
+        if any(one[0] is call.module for one in self.ev.loads):
+            return True
+        newest = self._set(call.module)
+        if newest is None or newest[0] != "eval" or self.measured_in.get(id(call.module)) is newest:
+            return False
+        return all(_has_statistics(entry[1]) for entry in kept)
 
     def _matters(self, call: Any) -> bool:
         """Whether something that ran as in evaluation should have run as in training."""
@@ -138,7 +166,7 @@ class TrainsInEval(Rule):
         """Which of them this optimizer trains."""
         self.all += 1
         pending, self.pending = self.pending, []
-        for module, call, p in pending:
+        for module, call, p, collected in pending:
             own = self.own.get(id(module))
             if own is None:
                 own = self.own[id(module)] = {id(p) for p in module.parameters()}
@@ -146,12 +174,14 @@ class TrainsInEval(Rule):
             if any(p.number in h.used for h in used):
                 if self._tunes(module, ledger):
                     return
+                if collected and ledger.order > self.newest.get(id(module), -2):
+                    return
                 self.count += 1
                 if self.first is None:
                     at = next((m for m in reversed(self.ev.modes) if m[0] == "eval"), None)
                     self.first = (None if at is None else at[2], call.place, call.kept[0])
                 return
-            self.pending.append((module, call, p))
+            self.pending.append((module, call, p, collected))
 
     def _tunes(self, module: Any, ledger: Any) -> bool:
         """Whether an optimizer, made for that, tunes a part of a module."""
@@ -193,11 +223,13 @@ class DrawsInEvaluation(Rule):
     Fires: when numbers were taken out (`item()` and its like, also behind `argmax` and comparisons) of a call in
     training mode that no pass came from, in which dropout drew or a batch norm used its batch, of a module that other
     passes came from; once, or three times where each such call recorded its history. A module whose results another
-    one judges, which another optimizer holds, is left out.
+    one judges, which another optimizer holds, is left out; and so is one that follows another: no pass reached a
+    parameter of it, and the first 64 numbers of its first are others than when a pass was first seen to use it.
     Wrong if: several draws are averaged on purpose; where only the dropouts are in training mode, or the same numbers
     are given four times over, nothing is said.
-    Healthy programs tried: a generator that runs under `no_grad` for the discriminator's step, dropout kept on by
-    hand for uncertainty, an average over draws, accuracy of the training batch itself.
+    Healthy programs tried: targets and teachers that follow a network in training mode, a generator that runs under
+    `no_grad` for the discriminator's step, dropout kept on by hand for uncertainty, an average over draws, accuracy
+    of the training batch itself.
     """
 
     name, title, certainty, severity = "draws in evaluation", "evaluation in training mode", LINEAGE, WRONG
@@ -207,9 +239,26 @@ class DrawsInEvaluation(Rule):
         self.seen: dict[int, tuple[Any, Any]] = {}
         self.given: list[tuple[int, int]] = []  # pass, print
         self.makers: set[int] = set()  # modules whose results another optimizer's module judges
+        self.begun: dict[int, bytes] = {}  # by module: weights of it, when a pass was first seen to use it
+
+    def _weights(self, module: Any) -> bytes:
+        """The first numbers of the first weights of a module."""
+        first = next(iter(module.parameters()), None) if hasattr(module, "parameters") else None
+        d = None if first is None else first._data
+        return d.reshape(-1)[:64].tobytes() if isinstance(d, np.ndarray) else b""
+
+    def _follows(self, module: Any) -> bool:
+        """Whether a module learns nothing itself, and the program brings it up to date."""
+        if any(id(w) in self.ev.reached for w in module.parameters()):
+            return False
+        return self.begun.get(id(module), b"") not in (b"", self._weights(module))
 
     def at_look(self, p: Any) -> None:
         """Which modules generate what others judge."""
+        if p.accumulates:
+            for call in p.calls:
+                if id(call.module) not in self.begun:
+                    self.begun[id(call.module)] = self._weights(call.module)
         if len(p.calls) < 2 or len(self.ev.ledgers) < 2:
             return
         for call in p.calls:
@@ -249,7 +298,9 @@ class DrawsInEvaluation(Rule):
         seen = [
             (c, p)
             for c, p in seen
-            if id(c.module) in self.ev.trained_modules and id(c.module) not in self.makers
+            if id(c.module) in self.ev.trained_modules
+            and id(c.module) not in self.makers
+            and not self._follows(c.module)
         ]
         graded = [pair for pair in seen if pair[0].grad]
         if len(graded) == len(seen) and len(graded) < 3:

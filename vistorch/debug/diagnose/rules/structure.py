@@ -617,8 +617,8 @@ class SeesAhead(Counting):
     Meaning: where the targets are the inputs moved by one place, a prediction must not depend on later places.
     Fires: when in two looks the targets are the tokens that the model is given, moved by one place, and an attention
     on the way gives weight to later places (by its weights, by its result being that over all keys, or by what the
-    first query of each sample gets being no multiple of the first value), or a recurrent layer runs both ways; and both the queries and the keys
-    of that attention, or what that layer gives, were computed from these very tokens.
+    first query of each sample gets being no multiple of the first value), or a recurrent layer runs both ways; and
+    both the queries and the keys of that attention, or what that layer gives, were computed from these very tokens.
     Wrong if: never that was seen.
     Healthy programs tried: masks of -inf by hand and by module, recurrent language models, masked tokens, tagging,
     encoders of another sequence that see all of it, attention and additive attention to these.
@@ -634,25 +634,26 @@ class SeesAhead(Counting):
         if len(found) != 1 or found[0].target is None:
             return
         d = array(found[0].target)
-        moved: dict[int, Value] = {}
-        n = 0
-        fed = self.ev.fed(p)
-        for given in fed:
+        moved = []
+        for given in self.ev.fed(p):
             x = array(given)
             if x is None or d is None or x.dtype.kind not in "iu" or d.dtype.kind not in "iu":
                 continue
             if x.ndim == 2 and x.size == d.size and x.shape[1] > 2:
                 y = d.reshape(x.shape)
                 if np.array_equal(y[:, :-1], x[:, 1:]) and not np.array_equal(x, y):
-                    moved[id(given)], n = given, x.shape[1]
+                    moved.append(given)
         if not moved:
             return
-        alone = all(id(x) in moved or len(x.shape) < 2 for x in fed)  # nothing else is read but places
-        for v in walked(p):
-            if _unmasked(v, n) and _all_from(v.parents[:2], moved):
+        n, every = moved[0].shape[1], walked(p)
+        of_them = _descent(every, moved)
+        for v in every:
+            if id(v) not in of_them:
+                continue
+            if _unmasked(v, n) and all(id(x) in of_them for x in v.parents[:2]):
                 self.times.setdefault((v.place, "attention"), [0, v.module, None])[0] += 1
                 return
-            if _first_sees(v, n) and _all_from(v.parents[:2], moved):
+            if _first_sees(v, n) and all(id(x) in of_them for x in v.parents[:2]):
                 mask = _mask_made(self.ev, v.parents[3]) if len(v.parents) > 3 else None
                 self.times.setdefault((v.place, "attention"), [0, v.module, mask])[0] += 1
                 return
@@ -662,16 +663,14 @@ class SeesAhead(Counting):
                 and v.shape[-2:] == (n, n)
             ):
                 w = array(v)
-                if w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6:
-                    pair = _pair_of(v)
-                    if not (_all_from(pair, moved) if pair else alone):
-                        continue  # of an encoder, or one that asks it
+                ahead = w is not None and float(np.triu(w.reshape(-1, n, n)[0], 1).max()) > 1e-6
+                if w is not None and ahead and _of_itself(v, of_them):
                     self.times.setdefault(
                         (v.place, "attention"), [0, v.module, self._made(w) or self._mask(v)]
                     )[0] += 1
                     return
             module = v.module
-            if getattr(module, "bidirectional", False) and _all_from([v], moved):
+            if getattr(module, "bidirectional", False):
                 made = self.ev.origins.get(id(module))
                 place = v.place if made is None else made[2]
                 self.times.setdefault((place, "both ways"), [0, module, None])[0] += 1
@@ -728,27 +727,37 @@ class SeesAhead(Counting):
             )
 
 
-def _pair_of(v: Value, most: int = 12) -> list[Value]:
-    """The queries and the keys that the scores of an attention are a product of; none where that is not seen."""
-    for _ in range(most):
-        needing = [x for x in v.parents if x.needs]
-        if v.op in ("bmm", "baddbmm", "matmul", "mm", "einsum") and len(needing) == 2:
-            return needing
-        if len(needing) != 1:
-            return []
-        v = needing[0]
-    return []
-
-
-def _all_from(values: list[Value], known: dict[int, Value], most: int = 2000) -> bool:
-    """Whether each of some values was computed from one of those that are known.
+def _descent(every: list[Value], first: list[Value]) -> set[int]:
+    """Which values are computed from some, or are these, by their ids.
 
     Args:
-        values: which.
-        known: by their numbers.
-        most: values that are looked at for each.
+        every: the values of a pass.
+        first: those.
     """
-    return all(any(id(x) in known for x in itertools.islice(ancestors(v), most)) for v in values)
+    found = {id(v) for v in first}
+    for v in sorted(every, key=lambda v: v.seq):
+        if any(id(x) in found for x in v.parents):
+            found.add(id(v))
+    return found
+
+
+def _of_itself(soft: Value, of_them: set[int]) -> bool:
+    """Whether the scores under a softmax compare a sequence with itself: both sides are computed from it.
+
+    Args:
+        soft: the softmax.
+        of_them: the values that are computed from the sequence.
+    """
+    v = soft
+    for _ in range(24):
+        sides = [x for x in v.parents if x.needs and beyond(x).ins]  # no weights
+        mine = [x for x in sides if id(x) in of_them]
+        if not mine:
+            return False
+        if len(sides) > 1 and (v.op not in MASKED or (len({x.shape for x in sides}) > 1 and len(mine) > 1)):
+            return len(mine) == len(sides)
+        v = mine[0]  # the other, if any, is a bias of places
+    return False
 
 
 def _mask_made(ev: Any, mask: Value) -> Any:

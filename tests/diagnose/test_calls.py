@@ -1,4 +1,4 @@
-"""What was done in the wrong order is told by the line that calls it, where a function or a method did it."""
+"""What was done in the wrong order is placed at the line that calls it, where a function or a method did it."""
 
 import pytest
 

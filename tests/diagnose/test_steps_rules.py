@@ -209,16 +209,16 @@ for epoch in range(20):
     loss.backward()
     opt.step()
 """,
-    "a stock room": """\
-room = 12.0
+    "a stock space": """\
+space = 12.0
 def simulate(policy, days=20, shops=64):
     stock, logs, gains = torch.full((shops,), 4.0), [], []
     for day in range(days):
-        seen = torch.stack([stock / room, torch.full_like(stock, day / days)], dim=1)
+        seen = torch.stack([stock / space, torch.full_like(stock, day / days)], dim=1)
         dist = torch.distributions.Categorical(logits=policy(seen))
         order = dist.sample()
         logs.append(dist.log_prob(order))
-        there = torch.minimum(stock + order, torch.tensor(room))
+        there = torch.minimum(stock + order, torch.tensor(space))
         sold = torch.minimum(there, torch.poisson(torch.full((shops,), 2.5)))
         stock = there - sold
         gains.append(3.0 * sold - 1.0 * order - 0.3 * stock)

@@ -24,7 +24,7 @@ from .structure import heads_at
 DEEP = 6000  # values behind a loss
 LOOKS = 3
 PARTS = frozenset(("select", "slice", "narrow", "expand"))
-BLOCKS = 4096  # parts of memory that are told apart
+BLOCKS = 4096  # parts of memory that are kept apart
 OWNERS = 64  # memories they belong to, which are kept so that no other has their number
 AGAIN = 2  # writes of what was written in an earlier turn
 CHANGES = ("add", "sub", "mul", "div", "true_divide", "masked_fill", "index_fill", "addcmul", "lerp")
@@ -190,7 +190,7 @@ class DataSpoiled(Counting):
         """Look whether the model was given what was written."""
         written, self.written = self.written if self.turn == self.ev.turn else [], []
         if p.root is None or not p.accumulates or not written or not p.turn:
-            return  # what the first turn computes is not told from what is older
+            return  # what the first turn computes is not known from what is older
         given = [self.ev.of(c.inputs) for c in p.calls if c.inputs is not None] or self.ev.fed(p)
         asked = [h.target for h in heads_at(self.ev, p) if h.target is not None and not h.target.needs]
         older = {id(v) for v in self.ev.setup or ()}

@@ -30,6 +30,7 @@ MODULES = {
     "scores": "Scores and signs",
     "pairs": "Networks in pairs",
     "policies": "Policies and values",
+    "chances": "What distributions are given",
     "still": "What stays and should not",
     "loops": "Loops and their names",
     "samples": "What samples hold",

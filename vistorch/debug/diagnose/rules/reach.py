@@ -898,14 +898,14 @@ class EqualUnits(Rule):
         first = entry[1] is None
         if first:
             entry[1] = self._between([v._data for v in given])
-            for pair in entry[1]:
+            for pair in entry[1] or ():
                 if not given[pair[0]]._data.any():  # equal by being 0 is what a last layer may be
                     pair[:3] = pair[1], pair[0], 1 - pair[2]
                 known = [self.ev.table.get(id(given[k]._data)) for k in pair[:2]]
                 pair[3] = [None if one is None else one.place for one in known]
                 pair[4] = self.ev.name_of(given[pair[0]])
         kept = []
-        for pair in entry[1]:
+        for pair in entry[1] or ():
             one, other, axis, _, _, before = pair
             if max(one, other) >= len(given):
                 continue

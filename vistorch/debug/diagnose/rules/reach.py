@@ -866,11 +866,15 @@ class EqualUnits(Rule):
     Meaning: units learn different things because they begin different; equal rows with equal gradients stay equal.
     Fires: when all rows of a weight of two rows or more, or all its columns, are equal but for rounding (1e-4 of the
     largest), and so are those of its gradient, in three looks or more and in all, the last of them at least four
-    steps after the first. What parts are picked of is not asked while its gradient is 0.
+    steps after the first. What parts are picked of is not asked while its gradient is 0. Of leaves that no optimizer
+    holds: when at the passes 1, 2, 5, 10 and 20 of one line, of those with a loss, all columns of a matrix are equal
+    and all rows of another that is as long there, or all rows and all columns, two or more, and at each of them one
+    of the two has changed since the one before; then units are given the same and are asked for the same.
     Wrong if: nothing is to be learned there.
     Healthy programs tried: an output layer that begins at 0 (its gradients differ), zero-initialised residual
     branches and adapters (they leave 0 after the first step), embeddings of which few rows are used, tables of values
-    that begin at 0 and learn once something is won.
+    that begin at 0 and learn once something is won; by hand, last layers that begin at 0, products of two matrices of
+    which one does, layers of one unit, linear models that begin at 0, weights that are only read.
     """
 
     name, title, certainty, severity = "equal units", "layers whose units are equal", EXACT, WRONG
@@ -879,6 +883,68 @@ class EqualUnits(Rule):
         super().__init__(evidence)
         self.seen: dict[int, list[int]] = {}
         self.apart: set[int] = set()
+        self.by_hand: dict[Any, list] = {}  # by line of a pass: passes, pairs, how often they were equal
+
+    def at_pass(self, p: Any) -> None:
+        """Compare the units between two matrices that no optimizer holds."""
+        entry = self.by_hand.get(p.place)
+        if entry is None:
+            if p.loss is None or p.root is None or len(self.by_hand) >= 8:
+                return
+            entry = self.by_hand[p.place] = [0, None, 0]
+        entry[0] += 1
+        if entry[0] not in PASSES or p.loss is None or (entry[1] is not None and not entry[1]):
+            return
+        held = {i for one in self.ev.ledgers.values() for i in one.held}
+        given = [v for v in p.leaves if id(v) not in held and isinstance(v._data, np.ndarray)][:64]
+        first = entry[1] is None
+        if first:
+            entry[1] = self._between([v._data for v in given])
+            for pair in entry[1] or ():
+                if not given[pair[0]]._data.any():  # equal by being 0 is what a last layer may be
+                    pair[:3] = pair[1], pair[0], 1 - pair[2]
+                known = [self.ev.table.get(id(given[k]._data)) for k in pair[:2]]
+                pair[3] = [None if one is None else one.place for one in known]
+                pair[4] = self.ev.name_of(given[pair[0]])
+        kept = []
+        for pair in entry[1] or ():
+            one, other, axis, _, _, before = pair
+            if max(one, other) >= len(given):
+                continue
+            a, b = given[one]._data, given[other]._data
+            if a.ndim != 2 or b.ndim != 2 or not (_level(a, axis) and _level(b, 1 - axis)):
+                continue
+            pair[5] = a.shape, b.shape, a.tobytes(), b.tobytes()
+            if first or (before[:2] == pair[5][:2] and before[2:] != pair[5][2:]):
+                kept.append(pair)
+        entry[1], entry[2] = kept, entry[2] + 1
+
+    @staticmethod
+    def _between(arrays: list[np.ndarray]) -> list[list]:
+        """The matrices whose units are equal, with one that takes them: their numbers, and the axis of the units."""
+        level = [
+            [
+                d.ndim == 2
+                and d.dtype.kind == "f"
+                and d.shape[axis] > 1
+                and d.size <= MATRIX
+                and _level(d, axis)
+                for axis in (0, 1)
+            ]
+            for d in arrays
+        ]
+        found = []
+        for i, a in enumerate(arrays):
+            for j, b in enumerate(arrays):
+                for axis in (0, 1):
+                    if (
+                        i != j
+                        and level[i][axis]
+                        and level[j][1 - axis]
+                        and a.shape[axis] == b.shape[1 - axis]
+                    ):
+                        found.append([i, j, axis, [], "", ()])
+        return found[:32]
 
     def at_step(self, ledger: Ledger) -> None:
         """Compare rows."""
@@ -909,6 +975,7 @@ class EqualUnits(Rule):
             if i not in self.apart and len(steps) >= 3 and steps[-1] - steps[0] >= 4
         ]
         if not guilty:
+            yield from self._found_by_hand()
             return
         known = {i: h.tensor for one in ev.ledgers.values() for i, h in one.held.items()}
         tensor = known[guilty[0]]
@@ -945,7 +1012,34 @@ class EqualUnits(Rule):
             explains=("learns nothing", "too small", "dead units", "one class"),
         )
 
+    def _found_by_hand(self) -> Iterator[Finding]:
+        """Say where a matrix that no optimizer holds was made."""
+        for at, (_, pairs, looks) in self.by_hand.items():
+            if looks < len(PASSES) or not pairs:
+                continue
+            pair = next((one for one in pairs if one[3][0] is not None), pairs[0])
+            _, _, axis, (place, other), named, (shape, *_) = pair
+            yield self.found(
+                f"All {shape[axis]} units of {named or 'a layer'} begin equal and stay equal: they are one unit.",
+                place or at,
+                "makes them equal",
+                also=(other, "takes them alike"),
+                layer=named,
+                proof=[
+                    ("shape of the weight", " × ".join(map(str, shape))),
+                    ("passes after which they were equal", ", ".join(map(str, PASSES))),
+                ],
+                confirm=("weight.std(0), weight.std(1)", "0 in one of them"),
+                unless="",
+                advice="Draw the weights at random.",
+                weight=7.0,
+                explains=("learns nothing", "too small", "dead units", "one class"),
+            )
+            return
 
+
+PASSES = (1, 2, 5, 10, 20)  # of those by hand, that are looked at
+MATRIX = 1 << 20  # elements of a matrix that is compared
 _ROUNDING = 1e-4  # a processor rounds the last columns of a product otherwise than the first ones
 
 

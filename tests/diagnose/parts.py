@@ -20,6 +20,7 @@ from . import (  # noqa: F401  (structured enters its programs)
     structured,
     tenth,
     third,
+    twelfth,
 )
 from .bases import BASES
 from .faults import FAULTS
@@ -88,7 +89,8 @@ PARTS = (
             ("eighth", "two people", eighth.PROGRAMS, READ),
             ("ninth", "two people", ninth.PROGRAMS, READ),
             ("tenth", "five people", tenth.PROGRAMS, READ),
-            ("eleventh", "three people", eleventh.PROGRAMS, "no rule was changed on it since"),
+            ("eleventh", "three people", eleventh.PROGRAMS, READ),
+            ("twelfth", "three others", twelfth.PROGRAMS, "no rule was changed on it since"),
         )
     ),
 )

@@ -16,6 +16,7 @@ from . import (
     test_ratio_rules,
     test_score_rules,
     test_spoiled_rules,
+    test_sums_rules,
 )
 from .fifth import PROGRAMS
 from .marked import HEAD
@@ -46,6 +47,14 @@ NAMED = {
     "a break in the loop": ("once round", HEAD + test_named_rules.BROKEN),
     "one model for folds": ("one model for folds", HEAD + test_named_rules.FOLDS),
     "codes of a function": ("coded anew", HEAD + test_named_rules.CODES),
+    **{
+        name: (rule, HEAD + test_named_rules.FAULTY[name][0])
+        for name, rule in (("the smaller", "falls at once"), ("the smaller of fields", "falls at once"))
+    },
+    "a sum of all epochs": ("never reset", HEAD + test_sums_rules.NET + test_sums_rules.PLAIN),
+    "a sum beside a list": ("never reset", HEAD + test_sums_rules.NET + test_sums_rules.SHARE),
+    "a sum of a function": ("set, not added", HEAD + test_sums_rules.NET + test_sums_rules.LAST),
+    "a sum in a loop": ("set, not added", HEAD + test_sums_rules.NET + test_sums_rules.MEAN),
 }
 ALL = {**PLANTED, **WRITTEN, **NAMED}
 CURED = [

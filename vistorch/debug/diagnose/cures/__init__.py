@@ -9,7 +9,7 @@ import ast
 from typing import Any
 
 from ..finding import Finding
-from . import again, copies, exceptions, losses, meaning, modes, numbers, reach, signs, steps, structure
+from . import again, copies, exceptions, losses, meaning, modes, numbers, reach, signs, steps, structure, sums
 from .case import Case, Cure
 
 CURES = {
@@ -23,6 +23,7 @@ CURES = {
     **meaning.CURES,
     **losses.CURES,
     **numbers.CURES,
+    **sums.CURES,
     **exceptions.CURES,
 }
 MOST = 4  # changes that are worth a trial

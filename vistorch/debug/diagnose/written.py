@@ -164,17 +164,23 @@ def _values(tree: ast.Module, node: ast.Name) -> Iterator[ast.expr]:
 def _assigned(tree: ast.Module, name: str) -> Iterator[ast.expr]:
     """All that a variable is assigned."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            for target, value in given_by(node):
                 if isinstance(target, ast.Name) and target.id == name:
-                    yield node.value
-                elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                    for one, value in zip(target.elts, node.value.elts, strict=False):
-                        if isinstance(one, ast.Name) and one.id == name:
-                            yield value
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            if node.target.id == name and node.value is not None:
-                yield node.value
+                    yield value
+
+
+def given_by(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What an assignment gives to what, one of a tuple by itself.
+
+    Args:
+        node: the assignment.
+    """
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts, strict=False)
+        elif node.value is not None:
+            yield target, node.value
 
 
 def _holds(node: ast.AST, line: int) -> bool:
@@ -343,11 +349,7 @@ def fields(tree: ast.Module, name: str) -> list[ast.expr]:
         if isinstance(node, ast.AugAssign) and getattr(node.target, "attr", "") == name:
             found += [node.value, node.value]  # it is no constant
         if isinstance(node, ast.Assign):
-            for target in node.targets:
-                pairs = [(target, node.value)]
-                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                    pairs = list(zip(target.elts, node.value.elts, strict=False))
-                found += [v for t, v in pairs if isinstance(t, ast.Attribute) and t.attr == name]
+            found += [v for t, v in given_by(node) if isinstance(t, ast.Attribute) and t.attr == name]
     return found
 
 

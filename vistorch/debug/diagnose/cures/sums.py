@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..written import given_by
 from .case import Case, Cure, name_of
 
 
@@ -18,10 +19,7 @@ def never_reset(case: Case) -> Iterator[Cure]:
     if also is None:
         return
     for first in program.nodes(case.line, ast.Assign):
-        number = first.value
-        if isinstance(number, ast.Tuple) and isinstance(first.targets[0], ast.Tuple):
-            pairs = zip(first.targets[0].elts, number.elts, strict=False)
-            number = next((v for t, v in pairs if program.of(t) == name), number)
+        number = next((v for t, v in given_by(first) if program.of(t) == name), first.value)
         for added in program.at(also[0].line):
             loops = [x for x in program.within(added, ast.For) if x.lineno > first.lineno]
             if len(loops) > 1:

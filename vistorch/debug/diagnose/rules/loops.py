@@ -11,7 +11,7 @@ from typing import Any
 
 from ...line_lookup import Line
 from ..finding import EXACT, WRONG, Finding, number
-from ..written import LOOPS, SCOPES, at_line, scopes, tree_of
+from ..written import LOOPS, SCOPES, at_line, given_by, scopes, tree_of
 from .base import Rule
 
 ONCE = ("zip", "map", "filter", "iter", "enumerate", "reversed")  # what can be gone through once
@@ -365,12 +365,9 @@ def _updates(body: list[ast.stmt], best: str, value: ast.AST) -> bool:
     for one in body:
         for n in ast.walk(one):
             if isinstance(n, ast.Assign):
-                for target in n.targets:
-                    pairs = [(target, n.value)]
-                    if isinstance(target, ast.Tuple) and isinstance(n.value, ast.Tuple):
-                        pairs = list(zip(target.elts, n.value.elts, strict=False))
-                    if any(ast.unparse(t) == best and ast.unparse(v) == ast.unparse(value) for t, v in pairs):
-                        return True
+                pairs = given_by(n)
+                if any(ast.unparse(t) == best and ast.unparse(v) == ast.unparse(value) for t, v in pairs):
+                    return True
     return False
 
 
@@ -433,12 +430,7 @@ def _begins(tree: ast.AST, best: str) -> float | None:
     found = []
     for n in ast.walk(tree):
         if isinstance(n, (ast.Assign, ast.AnnAssign)):
-            targets = n.targets if isinstance(n, ast.Assign) else [n.target]
-            for target in targets:
-                pairs = [(target, n.value)]
-                if isinstance(target, ast.Tuple) and isinstance(n.value, ast.Tuple):
-                    pairs = list(zip(target.elts, n.value.elts, strict=False))
-                found += [_literal(v) for t, v in pairs if ast.unparse(t) == best and v is not None]
+            found += [_literal(v) for t, v in given_by(n) if ast.unparse(t) == best]
     known = [x for x in found if x is not None]
     return known[0] if len(known) == 1 else None
 

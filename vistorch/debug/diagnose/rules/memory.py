@@ -15,7 +15,7 @@ from ...lineage import Value, beyond
 from ..evidence import LAYERS, MOVES
 from ..finding import DOUBTFUL, LINEAGE, WRONG
 from ..heads import array
-from ..written import LOOPS, at_line, tree_of
+from ..written import LOOPS, at_line, given_by, tree_of
 from .base import Counting
 from .padding import goes_into_layers, last_of, picked_elsewhere
 from .structure import walked
@@ -351,7 +351,7 @@ def _called(tree: ast.AST, line: Line) -> int | None:
     if function.name in ("forward", "__call__") and owner is not None:
         names = set()
         for node in ast.walk(tree):
-            for target, value in _pairs(node) if isinstance(node, ast.Assign) else ():
+            for target, value in given_by(node) if isinstance(node, ast.Assign) else ():
                 if isinstance(value, ast.Call) and ast.unparse(value.func) == owner.name:
                     names.add(ast.unparse(target))
     found = {
@@ -362,15 +362,6 @@ def _called(tree: ast.AST, line: Line) -> int | None:
         and _loop(tree, node.lineno) is not None
     }
     return found.pop() if len(found) == 1 else None
-
-
-def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What an assignment gives to what."""
-    for target in node.targets:
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            yield from zip(target.elts, node.value.elts, strict=False)
-        else:
-            yield target, node.value
 
 
 RULES = (StateCleared, OneHalf)

@@ -17,7 +17,7 @@ from ...lineage import SHAPED, Value, ancestors
 from ..evidence import ENOUGH, MOVES
 from ..finding import EXACT, WRONG, Finding
 from ..heads import CLASSES, PROBABILITIES, VALUES, array
-from ..written import at_line, called_name, draws, functions_of, scope_of, tree_of
+from ..written import at_line, called_name, draws, functions_of, given_by, scope_of, tree_of
 from .base import Counting
 from .structure import heads_at
 
@@ -445,12 +445,10 @@ def _second_name(name: str, write: ast.stmt, assigns: list[ast.Assign]) -> int |
         if node.lineno >= write.lineno:
             continue
         pairs: list[tuple[str, str]] = []
-        for target in node.targets:
-            two = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
-            for t, v in zip(target.elts, node.value.elts, strict=False) if two else [(target, node.value)]:  # type: ignore[attr-defined]
-                source = _viewed(v)
-                if isinstance(t, ast.Name) and source and source != t.id:
-                    pairs.append((t.id, source))
+        for t, v in given_by(node):
+            source = _viewed(v)
+            if isinstance(t, ast.Name) and source and source != t.id:
+                pairs.append((t.id, source))
         both = [t.id for t in node.targets if isinstance(t, ast.Name)]
         if len(both) == 2 and not isinstance(node.value, ast.Constant):
             pairs.append((both[0], both[1]))

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...line_lookup import Line
 from ..finding import EXACT, WRONG, Finding
-from ..written import SCOPES, at_line
+from ..written import SCOPES, at_line, given_by
 from .named import Texts, dotted, within
 
 GROWS = ("append", "extend", "add", "insert", "update", "pop", "clear", "push")
@@ -215,14 +215,10 @@ def _zeros(body: list[Any]) -> set[str]:
     for one in body:
         if one.__class__ is not ast.Assign:
             continue
-        for target in one.targets:
-            pairs = [(target, one.value)]
-            if isinstance(target, ast.Tuple) and isinstance(one.value, ast.Tuple):
-                pairs = list(zip(target.elts, one.value.elts, strict=False))
-            for t, v in pairs:
-                if isinstance(t, ast.Name):
-                    zero = isinstance(v, ast.Constant) and type(v.value) in (int, float) and v.value == 0
-                    found.add(t.id) if zero else found.discard(t.id)
+        for t, v in given_by(one):
+            if isinstance(t, ast.Name):
+                zero = isinstance(v, ast.Constant) and type(v.value) in (int, float) and v.value == 0
+                found.add(t.id) if zero else found.discard(t.id)
     return found
 
 

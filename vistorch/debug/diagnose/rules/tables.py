@@ -16,7 +16,7 @@ from ...lineage import Value, beyond
 from ..evidence import MOVES
 from ..finding import DOUBTFUL, EXACT, LINEAGE, WRONG
 from ..heads import CLASSES, PROBABILITIES, array
-from ..written import LOOPS, at_line, mentions, tree_of
+from ..written import LOOPS, at_line, given_by, mentions, tree_of
 from .base import Counting, Rule
 from .overwritten import spoils
 from .padding import ids_of, token_of
@@ -453,15 +453,8 @@ def _bound(tree: Any, call: ast.Call) -> int | None:
         name = ast.unparse(found).rpartition(".")[2]
         values = []
         for node in ast.walk(tree):
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    pairs = [(target, node.value)]
-                    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                        pairs = list(zip(target.elts, node.value.elts, strict=False))
-                    values += [v for t, v in pairs if ast.unparse(t).rpartition(".")[2] == name]
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                if ast.unparse(node.target).rpartition(".")[2] == name:
-                    values.append(node.value)
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                values += [v for t, v in given_by(node) if ast.unparse(t).rpartition(".")[2] == name]
         numbers = {v.value for v in values if isinstance(v, ast.Constant) and type(v.value) is int}
         return numbers.pop() if len(numbers) == 1 else None
     if isinstance(found, ast.Constant) and type(found.value) is int:
